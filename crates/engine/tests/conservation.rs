@@ -71,7 +71,7 @@ fn check_only_those_that_are_on_carry(spec: &Spec, out: &Outcome) {
 
 #[test]
 fn the_account_of_every_channel_closes() {
-    for (turn, pair) in in_their_turns(&PAIRS) {
+    for (turn, pair) in half_of_pairs(0) {
         for &(switched, load, warmup) in in_turn(turn, &[(false, 0.2, 0), (true, 0.02, 700), (true, 1.0, 0)]) {
             let mut spec = pair.spec();
             packets(&mut spec, 5, VirtualCutThrough, 32);
@@ -106,7 +106,7 @@ fn check_flits_per_hop(mut spec: Spec, sender: u32) {
 
 #[test]
 fn channels_carry_each_flit_once_per_hop() {
-    for (turn, pair) in in_their_turns(&PAIRS) {
+    for (turn, pair) in half_of_pairs(1) {
         for &switched in in_turn(turn, &[false, true]) {
             let mut spec = pair.spec();
             fitting_policy(&mut spec, switched);

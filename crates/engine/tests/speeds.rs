@@ -32,7 +32,7 @@ fn between_routers(out: &Outcome) -> Vec<u64> {
 
 #[test]
 fn at_half_rate_a_packet_takes_as_long_as_one_of_twice_the_flits() {
-    for (k, pair) in in_their_turns(&PAIRS) {
+    for (k, pair) in half_of_pairs(0) {
         for &flits in in_turn(k / 2, &[1, 5]) {
             let mut spec = pair.spec();
             packets(&mut spec, flits, VirtualCutThrough, 32);
@@ -165,7 +165,7 @@ fn few_flits_wait_for_a_slow_link() {
 #[test]
 fn flits_and_credits_are_conserved_over_mixed_rates() {
     let mixes: [&[(u128, u128)]; 3] = [&[(1, 1), (1, 3)], &[(2, 3), (3, 2), (5, 7)], &[(1, 2), (1, 1)]];
-    for (k, pair) in in_their_turns(&PAIRS) {
+    for (k, pair) in half_of_pairs(1) {
         let mut spec = pair.spec();
         packets(&mut spec, [1, 4][k % 2], VirtualCutThrough, 8);
         rates(&mut spec, mixes[k % 3]);

@@ -78,7 +78,7 @@ fn check(out: &Outcome, spec: &Spec, what: &str) {
 
 #[test]
 fn the_lives_of_all_packets_add_up_in_every_network() {
-    for (turn, pair) in in_their_turns(&PAIRS) {
+    for (turn, pair) in half_of_pairs(0) {
         for &flits in in_turn(turn, &[1, 5]) {
             let mut spec = watched(pair.spec(), flits, 0.4);
             spec.allow_dependency_cycle = true;

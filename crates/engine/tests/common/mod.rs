@@ -2,6 +2,7 @@
 
 mod draw;
 mod examples;
+mod fewer;
 mod recordings;
 
 // the engine under test is a different crate from the engine that `weft-conformance` uses, so its helpers are compiled a second time
@@ -21,6 +22,7 @@ pub use checkpoints::*;
 pub use compare::*;
 pub use draw::*;
 pub use examples::*;
+pub use fewer::*;
 pub use members::*;
 pub use recordings::*;
 pub use specs::*;
@@ -116,14 +118,20 @@ pub fn accepted(out: &Outcome) -> f64 {
     out.accepted_flits as f64 / (out.window * u64::from(out.terminals)) as f64
 }
 
+/// The gaps between the packets that `terminal` creates; `None` if it creates no packets.
+fn gaps(spec: &Spec, terminal: u32) -> Option<GapTable> {
+    let load = spec.traffic.load_of(terminal);
+    (load > 0.0).then(|| GapTable::new(load / f64::from(spec.traffic.longest())))
+}
+
 /// Cycles in which `terminal` creates its packets in the window, for a run with warm-up 0. The stream of gaps of a terminal has the address
 /// (seed, terminal, purpose 1). The first packet comes one cycle earlier than a gap, because cycle 0 also counts as a trial.
 pub fn creations(spec: &Spec, terminal: u32) -> Vec<u64> {
-    let load = spec.traffic.load_of(terminal);
-    if load == 0.0 {
-        return Vec::new();
-    }
-    let gaps = GapTable::new(load / f64::from(spec.traffic.longest()));
+    gaps(spec, terminal).map_or_else(Vec::new, |gaps| creations_after(&gaps, spec, terminal))
+}
+
+/// [`creations`] for a terminal with these gaps.
+fn creations_after(gaps: &GapTable, spec: &Spec, terminal: u32) -> Vec<u64> {
     let mut stream = stream(spec.seed, u64::from(terminal), 1);
     let mut times = Vec::new();
     let mut at = gaps.draw(&mut stream) - 1;
@@ -141,8 +149,9 @@ pub fn alone(spec: &mut Spec, terminal: u32, apart: u64) {
     phases(spec, 0, 240 * apart);
     spec.set_load(0.0);
     spec.set_load_of(terminal, f64::from(spec.traffic.longest()) / (8 * apart) as f64);
+    let gaps = gaps(spec, terminal).expect("a load");
     let lonely = |spec: &Spec| {
-        let mut times = creations(spec, terminal);
+        let mut times = creations_after(&gaps, spec, terminal);
         times.push(spec.phases.window);
         times.len() > 20 && times.windows(2).all(|pair| pair[1] - pair[0] >= apart)
     };

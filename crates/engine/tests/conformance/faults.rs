@@ -91,7 +91,12 @@ fn check_rest(sim: &mut Simulation, spec: &Spec, what: &str) {
         let states = sim.link_states().into_iter();
         let now = states.filter(|state| matches!(state.3, LinkState::Draining | LinkState::Shadow));
         let now: BTreeSet<(u32, u32)> = now.map(|(from, port, ..)| (from, port)).collect();
-        closing = Some(closing.map_or_else(|| now.clone(), |closing| &closing & &now));
+        let still = closing.map_or_else(|| now.clone(), |closing| &closing & &now);
+        let is_over = still.is_empty();
+        closing = Some(still);
+        if is_over {
+            break;
+        }
     }
     let closing = closing.expect("states");
     assert!(closing.is_empty(), "{what}: routers and ports of channels that never go off: {closing:?}");
@@ -155,7 +160,8 @@ fn example(mut spec: Spec, turn: usize, what: &str) -> Option<Spec> {
 #[test]
 fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
     let mut run = 0;
-    for (turn, pair) in in_their_turns(&PAIRS) {
+    let pairs = half_of_pairs(0);
+    for &(turn, pair) in &pairs {
         let what = format!("{pair}");
         let Some(spec) = example(pair.spec(), turn, &what) else { continue };
         assert!(check_run(&spec, &what).sums.packets > 0, "{what}");
@@ -165,7 +171,7 @@ fn under_every_routing_what_fails_takes_nothing_with_it_that_is_not_counted() {
         }
         run += 1;
     }
-    assert!(PAIRS.is_empty() || 4 * run > 3 * PAIRS.len(), "{run} of {} pairs run with faults", PAIRS.len());
+    assert!(pairs.is_empty() || 4 * run > 3 * pairs.len(), "{run} of {} pairs run with faults", pairs.len());
 }
 
 /// Because of a fault, a first leg becomes longer. The longer leg ends on VC classes in which second legs began before the fault.
@@ -186,6 +192,10 @@ fn legs_that_grow_longer_do_not_wait_for_each_other_in_a_circle() {
 fn under_every_policy_what_fails_takes_nothing_with_it_that_is_not_counted() {
     let (mut run, mut refused) = (Vec::new(), Vec::new());
     for (turn, e) in in_their_turns(&POLICIES) {
+        // `make test` runs half of the examples, and at least one of each policy
+        if !spread(turn / 4, &[true, false]).contains(&true) && run.contains(&e.policy.name()) {
+            continue;
+        }
         let mut spec = e.pair.spec();
         (spec.policy, spec.managed) = (e.policy.clone(), e.managed.clone());
         let what = format!("{e}");
