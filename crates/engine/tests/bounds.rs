@@ -64,20 +64,23 @@ fn takes_detours(spec: &mut Spec, bound: f64) {
 fn every_routing_gets_through_what_its_examples_say() {
     let examples = RoutingConfig::examples();
     for (turn, example) in examples.iter().enumerate() {
+        let ran = spread(turn, &example.bounds);
         for bound in &example.bounds {
             let pair = Pair { topology: bound.topology.clone(), routing: example.config.clone() };
             let mut spec = ample(pair.spec(), &bound.pattern);
+            if let Accepts::UpTo(load) | Accepts::AtLeast(load) = bound.accepts {
+                implies(&spec, load);
+            }
+            if !ran.iter().any(|other| std::ptr::eq(other, bound)) {
+                continue;
+            }
             match bound.accepts {
                 Accepts::UpTo(load) => {
-                    implies(&spec, load);
                     for &above in in_turn(turn, &[false, true]) {
                         if above { _ = beyond(&mut spec, load) } else { reaches(&mut spec, load) }
                     }
                 }
-                Accepts::AtLeast(load) => {
-                    implies(&spec, load);
-                    reaches(&mut spec, load);
-                }
+                Accepts::AtLeast(load) => reaches(&mut spec, load),
                 Accepts::WithDetours(load) => takes_detours(&mut spec, load),
             }
         }

@@ -249,41 +249,32 @@ fn the_links_of_the_terminals_of_a_dead_router_do_what_the_policy_wants() {
 fn boards_agents_rates_and_faults_together_are_the_same_on_any_number_of_blocks_and_threads() {
     use weft_engine::spec::Rate;
     let rate = |flits, cycles| Rate::new(flits, cycles, "links").expect("a rate");
-    for to in ["off", "half"] {
-        for flits in [1, 5] {
-            let mut spec = spec(DRAGONFLY, DF_UGAL_POSTED);
-            packets(&mut spec, flits, VirtualCutThrough, 16);
-            pattern(&mut spec, ADVERSE);
-            policy(
-                &mut spec,
-                &format!(r#"{{"idle_timeout": {{"idle": "40ns", "transition": "25ns", "to": "{to}"}}}}"#),
-            );
-            for (link, of) in spec.links.iter_mut().zip([rate(1, 1), rate(2, 3), rate(1, 2)]) {
-                link.rate = of;
-            }
-            spec.set_load(0.15);
-            phases(&mut spec, 200, 2500);
-            spec.faults = vec![
-                fault(0, 1, 400, Some(900)),
-                dead(3, 600, Some(1500)),
-                fault(8, 9, 1000, None),
-                dead(20, 1200, Some(1300)),
-            ];
-            record_link_states(&mut spec, 1 << 20);
-            let one = run(&spec);
-            assert!(one.dropped_packets > 0 && one.sums.packets > 1000, "{to}, {flits} flits");
-            for (threads, blocks) in [(1, 2), (2, 3), (3, 9), (2, 4)] {
-                let many = run_as(&spec, Execution::new(threads, blocks));
-                let what = format!("{to}, {flits} flits, {threads} threads and {blocks} blocks");
-                assert_same(&one, &many, &what);
-                assert_eq!(
-                    (one.dropped_packets, one.dropped_flits),
-                    (many.dropped_packets, many.dropped_flits),
-                    "{what}"
-                );
-                assert_eq!(one.faults, many.faults, "{what}");
-                assert!(link_states(&one) == link_states(&many), "{what}: other link states");
-            }
+    for (case, (to, flits)) in [("off", 1), ("off", 5), ("half", 1), ("half", 5)].into_iter().enumerate() {
+        let mut spec = spec(DRAGONFLY, DF_UGAL_POSTED);
+        packets(&mut spec, flits, VirtualCutThrough, 16);
+        pattern(&mut spec, ADVERSE);
+        policy(&mut spec, &format!(r#"{{"idle_timeout": {{"idle": "40ns", "transition": "25ns", "to": "{to}"}}}}"#));
+        for (link, of) in spec.links.iter_mut().zip([rate(1, 1), rate(2, 3), rate(1, 2)]) {
+            link.rate = of;
+        }
+        spec.set_load(0.15);
+        phases(&mut spec, 200, 2500);
+        spec.faults = vec![
+            fault(0, 1, 400, Some(900)),
+            dead(3, 600, Some(1500)),
+            fault(8, 9, 1000, None),
+            dead(20, 1200, Some(1300)),
+        ];
+        record_link_states(&mut spec, 1 << 20);
+        let one = run(&spec);
+        assert!(one.dropped_packets > 0 && one.sums.packets > 1000, "{to}, {flits} flits");
+        for &(threads, blocks) in spread(case, &[(1, 2), (2, 3), (3, 9), (2, 4)]) {
+            let many = run_as(&spec, Execution::new(threads, blocks));
+            let what = format!("{to}, {flits} flits, {threads} threads and {blocks} blocks");
+            assert_same(&one, &many, &what);
+            assert_eq!((one.dropped_packets, one.dropped_flits), (many.dropped_packets, many.dropped_flits), "{what}");
+            assert_eq!(one.faults, many.faults, "{what}");
+            assert!(link_states(&one) == link_states(&many), "{what}: other link states");
         }
     }
 }

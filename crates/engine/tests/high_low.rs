@@ -166,9 +166,9 @@ fn no_flit_crosses_a_channel_in_transition_and_residencies_sum_up() {
         high_low(r#""changes": "stop_up", "switch_at": "100B""#),
         high_low(r#""changes": "stop_down", "switch_at": "1b""#),
     ];
-    for policy_json in policies {
-        for (routing_json, terminals, flits) in [(DOR, false, 1), (DOR, true, 5), (ADAPTIVE, true, 1), (UGAL, false, 5)]
-        {
+    let networks = [(DOR, false, 1), (DOR, true, 5), (ADAPTIVE, true, 1), (UGAL, false, 5)];
+    for (case, policy_json) in policies.into_iter().enumerate() {
+        for &(routing_json, terminals, flits) in spread(case, &networks) {
             let mut spec = spec(r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 2}}"#, routing_json);
             spec.modes = lanes();
             policy(&mut spec, &policy_json);

@@ -89,8 +89,8 @@ fn no_flit_crosses_a_channel_whose_mode_carries_none() {
         (ladder(r#""changes": "stop_up", "slowest": "three""#), vec!["six", "three"]),
         (ladder(r#""changes": "stop_down""#), vec!["six", "three", "one"]),
     ];
-    for (policy_json, reached) in policies {
-        for (managed_terminals, flits) in [(false, 1), (true, 5)] {
+    for (case, (policy_json, reached)) in policies.into_iter().enumerate() {
+        for &(managed_terminals, flits) in spread(case, &[(false, 1), (true, 5)]) {
             let mut spec = spec(r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 2}}"#, DOR);
             spec.modes = lanes();
             policy(&mut spec, &policy_json);

@@ -27,7 +27,9 @@ fn every_registered_topology_delivers_on_shortest_paths_in_any_number_of_blocks(
             let out = run(&spec);
             assert_drained(&out);
             assert!(out.sums.packets > 0, "{config:?}");
-            assert_same(&out, &run_as(&spec, Execution::new(1, 3)), name);
+            if ran == 0 || all_cases() {
+                assert_same(&out, &run_as(&spec, Execution::new(1, 3)), name);
+            }
             ran += 1;
         }
         assert!(ran > 0, "{name} has no example of {MOST} routers or fewer");

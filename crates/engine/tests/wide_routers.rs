@@ -16,9 +16,11 @@ fn star() -> Spec {
     spec
 }
 
-/// A network of 200 routers with one terminal each, and a link from each router to all others.
-fn full_mesh(routing: &str) -> Spec {
-    spec(r#"{"full_mesh": {"routers": 200, "terminals_per_router": 1}}"#, routing)
+/// A network of routers with one terminal each, and a link from each router to all others.
+fn full_mesh(routers: u32, routing: &str) -> Spec {
+    let spec = spec(&format!(r#"{{"full_mesh": {{"routers": {routers}, "terminals_per_router": 1}}}}"#), routing);
+    assert_eq!(spec.width(), Width::Widest);
+    spec
 }
 
 #[test]
@@ -31,7 +33,7 @@ fn packets_alone_take_t0_across_a_router_of_400_ports_and_a_mesh_of_200_routers(
         }
         for (routing, sender) in [(DOR, 3), (DOR, 199), (r#"{"minimal_adaptive": {}}"#, 150), (r#"{"ecmp": {}}"#, 170)]
         {
-            let mut mesh = full_mesh(routing);
+            let mut mesh = full_mesh(200, routing);
             packets(&mut mesh, length, VirtualCutThrough, 32);
             let hops = check_t0(mesh, sender, t0);
             assert_eq!(hops.len(), 2, "packets of 0 hops (none if the pattern has no self) and 1 hop: {hops:?}");
@@ -84,7 +86,7 @@ fn a_permutation_at_full_load_is_carried_by_a_wide_router() {
 #[test]
 fn wide_routers_give_the_same_in_any_number_of_blocks_and_on_threads() {
     for routing in [DOR, r#"{"minimal_adaptive": {}}"#, r#"{"valiant": {}}"#] {
-        let mut spec = full_mesh(routing);
+        let mut spec = full_mesh(140, routing);
         packets(&mut spec, 3, VirtualCutThrough, 16);
         spec.set_load(0.4);
         phases(&mut spec, 100, 400);
@@ -103,8 +105,8 @@ fn hub(ports: u32) -> Spec {
 
 #[test]
 fn a_hub_of_a_graph_file_carries_packets_between_all_its_links() {
-    for ports in [300, 512] {
-        for sender in [0, 1, 130, ports - 1] {
+    for (case, ports) in [300, 512].into_iter().enumerate() {
+        for sender in spread(case, &[[0, ports - 1], [1, 130]]).concat() {
             let mut spec = hub(ports);
             packets(&mut spec, 3, VirtualCutThrough, 32);
             let hops = check_t0(spec, sender, t0);

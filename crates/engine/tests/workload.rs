@@ -502,9 +502,10 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
     own_ends.phases.auto_warmup = true;
     own_ends.phases.warmup = 20_000;
     own_ends.phases.stop = Stop::Confidence { share: 0.01, window: 10_000 };
-    for (what, spec) in [("jobs", jobs), ("flood", flood), ("batch", batch), ("own ends", own_ends)] {
+    let cases = [("jobs", jobs), ("flood", flood), ("batch", batch), ("own ends", own_ends)];
+    for (case, (what, spec)) in cases.into_iter().enumerate() {
         let alone = run(&spec);
-        for (threads, blocks) in [(1, 3), (2, 5), (2, 36)] {
+        for &(threads, blocks) in spread(case, &[(1, 3), (2, 5), (2, 36)]) {
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_all_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
         }

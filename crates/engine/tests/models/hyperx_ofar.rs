@@ -1,5 +1,6 @@
 //! Tests the load that a HyperX accepts if packets choose their hops in transit.
 
+use crate::common::spread;
 use weft_engine::power::LinkState;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::Execution;
@@ -18,7 +19,7 @@ fn run(routing: &str, pattern: &str, load: f64) -> Outcome {
     spec.set_packet(4);
     spec.router.speedup = 2;
     spec.set_load(load);
-    (spec.phases.warmup, spec.phases.window) = (2000, 6000);
+    (spec.phases.warmup, spec.phases.window) = (1500, 3000);
     weft_engine::run(&spec, Execution::new(1, 1), &()).unwrap()
 }
 
@@ -46,8 +47,9 @@ fn under(policy: &str, parameters: &str) -> Spec {
 /// Packets that injection control holds at their sources must leave after the network has become empty.
 #[test]
 fn all_packets_of_a_burst_arrive_under_each_control_of_injection() {
-    for injection in [r#"{"bubble": {"packets": 1}}"#, r#"{"escape_occupancy": {"most": 0.25}}"#, r#"{"free": {}}"#] {
-        for policy in ["tcep", "static"] {
+    let injections = [r#"{"bubble": {"packets": 1}}"#, r#"{"escape_occupancy": {"most": 0.25}}"#, r#"{"free": {}}"#];
+    for (case, injection) in injections.into_iter().enumerate() {
+        for policy in spread(case, &["tcep", "static"]) {
             let mut spec = under(policy, &format!(r#"{{"injection": {injection}}}"#));
             spec.set_load(0.6);
             let out = weft_engine::run_to_rest(&spec, Execution::new(1, 1), 1000, 50_000);

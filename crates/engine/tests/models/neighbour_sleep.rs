@@ -67,10 +67,9 @@ fn a_link_of_which_one_direction_is_busy_stays_on() {
 /// For any latencies of links and messages and any transition times, the two ends never wait for each other forever.
 #[test]
 fn nothing_is_lost_whatever_the_times() {
-    let mut k: usize = 0;
-    for (latency, credit_latency) in [(1, 1), (1, 90), (90, 1), (7, 60)] {
-        for (idle, transition) in [(1, 1), (3, 50), (50, 1)] {
-            k += 1;
+    for (case, (latency, credit_latency)) in [(1, 1), (1, 90), (90, 1), (7, 60)].into_iter().enumerate() {
+        for &(idle, transition) in spread(case, &[(1, 1), (3, 50), (50, 1)]) {
+            let k = case + idle as usize;
             let mut spec = spec(if k.is_multiple_of(2) { HYPERX } else { TRUNKS }, DOR);
             packets(&mut spec, [1, 5][k % 2], VirtualCutThrough, 8);
             spec.links.iter_mut().for_each(|link| (link.latency, link.credit_latency) = (latency, credit_latency));
