@@ -126,7 +126,7 @@ fn many_greedy_sources_share_a_bottleneck_and_fill_it() {
     // sources.
     for (control, fills) in [(DCQCN, false), (r#"{"infiniband": {}}"#, true)] {
         let mut spec = greedy(control, 32);
-        phases(&mut spec, 400_000, 200_000);
+        phases(&mut spec, 200_000, 100_000);
         check_shares(&spec, &run(&spec), 32, fills);
     }
 }

@@ -291,12 +291,12 @@ fn small_rows_strand_nothing_where_faults_meet() {
 
 #[test]
 fn nothing_is_lost_or_stranded_whatever_links_fail() {
-    (0..rounds(40)).for_each(|round| survives(round, false));
+    (0..rounds(25)).for_each(|round| survives(round, false));
 }
 
 #[test]
 fn what_dead_routers_discard_is_all_that_is_lost() {
-    (0..rounds(40)).for_each(|round| survives(round, true));
+    (0..rounds(25)).for_each(|round| survives(round, true));
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub fn hot_spot_on(topology: &str, routing: &str) -> Spec {
 /// checkpoints.
 fn check_everything_comes_back(mut spec: Spec, what: &str) {
     spec.seed = 7;
-    phases(&mut spec, 2000, 4000);
+    phases(&mut spec, 1000, 3000);
     spec.phases.drain_limit = 1;
     let out = check_every_phase(&spec, 2, what);
     check_tokens(&out);

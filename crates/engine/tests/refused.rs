@@ -237,13 +237,14 @@ fn the_refusal_of_a_wrong_topology_names_the_routings_that_fit() {
 /// links off is compatible with every routing.
 #[test]
 fn policies_and_routings_go_together_by_what_they_know_of_links() {
+    let specs: Vec<Spec> = PAIRS.iter().map(Pair::spec).collect();
     for example in PolicyConfig::examples() {
         let offered = example.knowledge_of_links();
         for routing in RoutingConfig::NAMES {
-            let pairs = || PAIRS.iter().filter(|pair| pair.routing.name() == *routing);
-            let knows = pairs().any(|pair| pair.routing.knowledge_of_links().contains(&offered));
-            let checked = pairs().map(|pair| {
-                let mut spec = pair.spec();
+            let of_routing = || specs.iter().filter(|spec| spec.routing.name() == *routing);
+            let knows = of_routing().any(|spec| spec.routing.knowledge_of_links().contains(&offered));
+            let checked = of_routing().map(|spec| {
+                let mut spec = spec.clone();
                 let all = spec.managed.clone();
                 spec.policy = example.clone();
                 spec.allow_dependency_cycle = true;

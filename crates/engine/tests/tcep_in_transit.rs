@@ -57,7 +57,7 @@ fn without_switching_it_is_always_on_to_the_last_bit() {
             }
             pattern(&mut spec, pattern_json);
             spec.set_load(load);
-            phases(&mut spec, 500, 2500);
+            phases(&mut spec, 500, 1500);
             run(&spec)
         });
         assert_same(&none, &always_on, pattern_json);
@@ -138,10 +138,12 @@ fn at_saturation_all_links_are_on() {
             let mut spec = dragonfly(2, 1, "");
             pattern(&mut spec, pattern_json);
             spec.set_load(1.0);
-            phases(&mut spec, 6000, 2000);
+            phases(&mut spec, 2000, 1000);
             spec.phases.drain_limit = 0;
             if managed {
                 tcep(&mut spec, QUICK);
+                // four deactivation epochs, after which all links are on
+                spec.phases.warmup = 4000;
             }
             let out = run(&spec);
             (share_on(&spec, &out), accepted(&out))
@@ -216,7 +218,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         tcep(&mut spec, &format!("{QUICK}{keys}"));
         pattern(&mut spec, NEXT);
         spec.set_load(load);
-        phases(&mut spec, 1000, 5000);
+        phases(&mut spec, 500, 2000);
         record_control_packets(&mut spec, 100_000);
         let alone = run(&spec);
         assert!(alone.control.as_ref().expect("agents").flit_hops > 0);

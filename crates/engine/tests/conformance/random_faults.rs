@@ -1,6 +1,6 @@
 //! Short random runs (rounds) in which links and routers fail at random. The rounds cover every routing on every small network that the
 //! routing supports. Each round has another power policy, load, packet length and link rates. The checks: no packet is blocked forever,
-//! every lost packet is counted, and the flits, credits and cycles of the accounts add up. The test has 100 rounds, or 10,000 with
+//! every lost packet is counted, and the flits, credits and cycles of the accounts add up. The test has 60 rounds, or 6,000 with
 //! WEFT_TEST_ROUNDS=100.
 
 use super::*;
@@ -186,7 +186,7 @@ fn check_round(mut spec: Spec, what: &str) {
 #[test]
 fn random_faults_strand_nothing_and_lose_nothing_uncounted() {
     let (mut run, mut refused) = (0, BTreeMap::<String, u64>::new());
-    let all = rounds(100);
+    let all = rounds(60);
     for round in 0..all {
         let (what, spec) = spec_of(round);
         match spec {

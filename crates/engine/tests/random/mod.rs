@@ -3,7 +3,7 @@
 //! shortcuts, any blocks and threads, and after a checkpoint. If results differ, the test reports the smallest set of features that causes
 //! the difference.
 //!
-//! The test has 30 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs only round N, and WEFT_TEST_ROUND=N..M runs a range of
+//! The test has 14 rounds, and 4,000 in `make test-all`. WEFT_TEST_ROUND=N runs only round N, and WEFT_TEST_ROUND=N..M runs a range of
 //! rounds.
 
 mod network;
@@ -282,7 +282,7 @@ fn chosen_rounds() -> Option<Range<u64>> {
 
 #[test]
 fn shortcuts_blocks_and_checkpoints_change_nothing_in_networks_at_random() {
-    let all = chosen_rounds().unwrap_or(if rounds(1) > 1 { 0..1_000 * rounds(1) } else { 0..20 });
+    let all = chosen_rounds().unwrap_or(if rounds(1) > 1 { 0..1_000 * rounds(1) } else { 0..14 });
     let among: Vec<&str> = FEATURES.iter().map(|&(name, ..)| name).collect();
     let (mut rows, mut tried, mut found) = (Rows::new(), BTreeMap::<&str, Tried>::new(), Vec::new());
     let mut compared = 0;
