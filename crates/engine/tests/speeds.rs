@@ -38,6 +38,7 @@ fn at_half_rate_a_packet_takes_as_long_as_one_of_twice_the_flits() {
             packets(&mut spec, flits, VirtualCutThrough, 32);
             router(&mut spec, [(1, 0, 2), (2, 1, 1)][k % 2]);
             rates(&mut spec, &[(1, 2)]);
+            mark_checked(&mut spec); // by `stall.rs` and `conservation.rs`
             check_t0(spec, k as u32 % 8, |spec, hops| t0(spec, hops) + u64::from(flits));
         }
     }
@@ -176,6 +177,7 @@ fn flits_and_credits_are_conserved_over_mixed_rates() {
         spec.set_load(0.7);
         phases(&mut spec, 0, 600);
         fitting_policy(&mut spec, k % 4 == 0);
+        mark_checked(&mut spec); // by `stall.rs` and `conservation.rs`
         check_drains(&mut spec, 600);
     }
 }

@@ -174,6 +174,7 @@ fn check_never_stalls(mut spec: Spec, flits: u32, flow_control: FlowControl, hol
     packets(&mut spec, flits, flow_control, 1);
     spec.router.hold_switch = hold_switch;
     let classes = imply(&spec).expect("a legal pair").vc_classes;
+    mark_checked(&mut spec);
     spec.links.iter_mut().zip(classes).for_each(|(link, needed)| link.vcs = needed);
     for link in &mut spec.links {
         (link.latency, link.credit_latency) = (1, 1);

@@ -100,9 +100,11 @@ fn from_all_on_groups_come_down_to_their_stars() {
 
 #[test]
 fn the_links_that_are_on_follow_the_load_and_nothing_is_carried_less() {
-    for pattern_json in [UNIFORM, NEXT] {
+    let loads: [&[f64]; 2] =
+        if all_cases() { [&[0.02, 0.2, 0.3, 0.4]; 2] } else { [&[0.02, 0.2, 0.4], &[0.02, 0.3, 0.4]] };
+    for (pattern_json, loads) in [UNIFORM, NEXT].into_iter().zip(loads) {
         let mut before = 0.0;
-        for load in [0.02, 0.2, 0.3, 0.4] {
+        for &load in loads {
             let [always_on, out] = [false, true].map(|managed| {
                 let mut spec = dragonfly(2, 1, "");
                 pattern(&mut spec, pattern_json);
@@ -231,7 +233,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: rounds(12) as u32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: rounds(8) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost_over_load_steps(

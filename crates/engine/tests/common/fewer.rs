@@ -2,6 +2,7 @@
 
 use super::{PAIRS, Pair, in_their_turns, rounds};
 use std::collections::BTreeSet;
+use weft_engine::Spec;
 
 /// Whether to run all combinations, as `make test-all` does.
 pub fn all_cases() -> bool {
@@ -16,6 +17,12 @@ pub fn spread<T>(case: usize, all: &[T]) -> &[T] {
     }
     let one = case % all.len();
     &all[one..=one]
+}
+
+/// Makes runs of the spec skip the check for cycles of dependencies, which takes longer than many of the runs. Only for a spec whose routing
+/// and network another call has checked.
+pub fn mark_checked(spec: &mut Spec) {
+    spec.allow_dependency_cycle = true;
 }
 
 /// Every second pair of each example of a routing, and further pairs so that each topology occurs; all pairs in `make test-all`. Each pair

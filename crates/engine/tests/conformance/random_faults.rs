@@ -119,6 +119,7 @@ fn spec_of(round: u64) -> (String, Result<Spec, Refusal>) {
         checked = weft_engine::check(&spec);
     }
     let what = format!("round {round}: {pair}, {}, {:?}", as_written(&spec.policy), spec.faults);
+    mark_checked(&mut spec);
     (what, checked.map(|()| spec))
 }
 
