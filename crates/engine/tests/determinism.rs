@@ -74,8 +74,8 @@ fn check_executions(turn: usize, what: &str, spec: &Spec) -> Ending {
     alone.ending
 }
 
-/// Checks every case with packets of some of these lengths: the first length for every second case in `make test`, the second length for the
-/// others, and all in `make test-all`. Each length has its load.
+/// Checks every case with packets of some of these lengths. Each length has its load. In `make test` the lengths take turns, in
+/// `make test-all` each case has all lengths.
 fn check_all_executions(lengths: &[(u32, f64)], change: impl Fn(&mut Spec)) {
     for (turn, (name, spec)) in every_case().into_iter().enumerate() {
         for &(flits, load) in spread(turn, lengths) {

@@ -49,8 +49,8 @@ fn shortest(graph: &Graph, from: u32, to: u32) -> BTreeSet<Hops> {
     search(graph, from, to, &mut Vec::new(), &|_, at, next| left[next as usize] < left[at as usize])
 }
 
-/// Calls `check` for every pair of routers of a small network that have terminals, each with a pair of their terminals. `make test-all` calls
-/// it for all terminals.
+/// Calls `check` for every pair of routers with terminals of a small network, each with a pair of their terminals. `make test-all` calls it
+/// for all terminals.
 fn check_pairs(spec: &Spec, check: impl Fn(&Explanation)) {
     let mut of_routers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for terminal in 0..spec.graph.terminals() {

@@ -19,8 +19,8 @@ pub fn spread<T>(case: usize, all: &[T]) -> &[T] {
     &all[one..=one]
 }
 
-/// Makes runs of the spec skip the check for cycles of dependencies, which takes longer than many of the runs. Only for a spec whose routing
-/// and network another call has checked.
+/// Makes runs of the spec skip the check for cycles of dependencies, which takes longer than many of the runs. Only for a spec whose
+/// routing and network another call has checked.
 pub fn mark_checked(spec: &mut Spec) {
     spec.allow_dependency_cycle = true;
 }
