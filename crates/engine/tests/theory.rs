@@ -199,11 +199,11 @@ fn the_implied_latency_is_that_of_every_single_path() {
 // ---- channel-load bounds --------------------------------------------------------------------------------------------
 
 /// Checks that at a load above `bound`, where the busiest channels are full, the accepted load is between `share` times `bound` and
-/// `bound`. `window`: cycles of the window; the warm-up has half as many.
+/// `bound`. `window`: cycles of the window.
 fn check_bound(mut spec: Spec, pattern_json: &str, load: f64, bound: f64, (share, window): (f64, u64)) {
     pattern(&mut spec, pattern_json);
     spec.set_load(load);
-    phases(&mut spec, window / 2, window);
+    phases(&mut spec, 2000, window);
     let implied = imply(&spec).unwrap().channel_load_bound.unwrap();
     assert!((implied - bound).abs() < 1e-9, "implied {implied}, derived {bound}");
     let accepted = accepted(&run(&spec));
