@@ -257,7 +257,10 @@ fn paces<const W: usize, const V: usize>(
     horizon: u64,
 ) -> Paces<W> {
     let of = |rates: &Rates| outs.iter().map(|out| rates.pace(out.class)).collect();
-    Paces::new(net.rates.as_ref().map(of).unwrap_or_default(), back, routers, horizon)
+    // the flits that can arrive in one cycle over all channels, if they are received in order
+    let most = |&class: &u8| net.rates.as_ref().map_or(1, |rates| rates.of.of(class).most_flits_in(1) as usize);
+    let arriving = if net.fast_links || net.maps_queues { back.iter().map(most).sum() } else { 0 };
+    Paces::new(net.rates.as_ref().map(of).unwrap_or_default(), back, (routers, arriving), horizon)
 }
 
 fn buffers<const V: usize>(net: &Net, ins: Vec<InputUnit<V>>, room: &Room) -> Buffers<V> {

@@ -106,11 +106,12 @@ pub struct Paces<const W: usize> {
 }
 
 impl<const W: usize> Paces<W> {
-    pub fn new(of: Vec<Pace>, from: Vec<u8>, routers: usize, horizon: u64) -> Self {
+    /// `arriving`: the largest number of flits that `Paces::arriving` has to hold.
+    pub fn new(of: Vec<Pace>, from: Vec<u8>, (routers, arriving): (usize, usize), horizon: u64) -> Self {
         let channels = of.len();
         let full = if of.is_empty() { Vec::new() } else { vec![Bits::default(); routers] };
         let events = Wheel::new(if of.is_empty() { 2 } else { horizon }, 2 * channels);
-        Self { full, arriving: Vec::new(), came: vec![(Rate::ONE, 0); channels], from, events, of }
+        Self { full, arriving: Vec::with_capacity(arriving), came: vec![(Rate::ONE, 0); channels], from, events, of }
     }
 
     /// The mask of the full outputs of router `r`; empty if the block has no paced channels.

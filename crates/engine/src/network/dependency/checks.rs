@@ -2,7 +2,7 @@
 //! declaration.
 
 use super::walks::{Lost, SAMPLE, Taken, Walks};
-use std::collections::HashSet;
+use foldhash::HashSet;
 use weft_api::routing::{Decides, Hop};
 use weft_api::state::Packet;
 

@@ -12,7 +12,7 @@
 
 use super::walks::{Lost, Taken, Walks};
 use super::{Dependencies, Node};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use weft_api::routing::{Decides, Hop};
 use weft_api::walk::{EscapeRing, RingHop, Step};
 

@@ -1,8 +1,8 @@
 //! Follows the packets of a routing from router to router, with the same functions as the cycle loop. Refuses a routing whose packets can't
 //! be followed to their destinations.
 
+use foldhash::{HashMap, HashSet, HashSetExt};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use weft_api::routing::{AnyRouting, Hop, Needs};
 use weft_api::state::Packet;
 use weft_api::walk::Step;
