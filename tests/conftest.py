@@ -55,9 +55,10 @@ def memory_has_room() -> bool:
     return not room.f_flag & os.ST_NOEXEC and room.f_bavail * room.f_frsize >= ENOUGH
 
 
-# The matrices of these tests are small. Threads of the matrix library wait in busy loops, which took more CPU time than
-# the tests.
+# The matrices and tables of these tests are small. Threads of the matrix library wait in busy loops, which took more
+# CPU time than the tests. With two threads, a query of Polars takes twice the CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 if memory_has_room():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
