@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-import yaml
 
 import paper_checks
 import weft
@@ -116,7 +115,7 @@ def test_the_scenarios_have_the_parameters_that_the_board_calls_given() -> None:
     lanes of 0.342 W, and the networks.
     """
     for network in NETWORKS:
-        document = yaml.safe_load(PAPER.path(f"{network}.yaml").read_text(encoding="utf-8"))
+        document = paper_checks.document(PAPER, f"{network}.yaml")
         assert document["topology"] == scheme_claims.PAPER_NETWORKS[network]
         assert (document["cycle"], document["flit"], 240 * 8 / 20) == ("20ns", "240B", scheme_claims.LINK_GBPS)
         none, *policies = document["sweep"]["power.policy"]
@@ -292,7 +291,7 @@ TINY = {
 def tiny(each: Experiment) -> Experiment:
     """Reduce an experiment so that it takes a second: tiny networks, a window of 40 us after a warm-up of 20 us."""
     sets: dict[str, Any] = dict(each.quick[0]) | {"measure.warmup": "20us", "measure.window": "40us"}
-    document = yaml.safe_load(PAPER.path(each.file).read_text(encoding="utf-8"))
+    document = paper_checks.document(PAPER, each.file)
     joined = document["zip"].get("topology")
     if each.name == FILL:
         sets = {"topology": {}, "sweep.measure.window": ["10us", "20us"], "sweep.seed": [1]}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-import yaml
 
 import paper_checks
 from odd_values import ODD, check_report
@@ -364,7 +363,7 @@ def tiny(each: Experiment) -> Experiment:
     sets |= {"measure.drain_limit": "100cycles", "sweep.traffic.load": [0.5]}
     if each.name in ("readings", "concentration"):
         sets["sweep.traffic.pattern"] = ["random_permutation"]
-    found = yaml.safe_load(PAPER.path(each.file).read_text(encoding="utf-8")).get("zip", {}).get("topology", [])
+    found = paper_checks.document(PAPER, each.file).get("zip", {}).get("topology", [])
     if each.name == "readings":
         sets["topology"] = {"flex": small["flex"]}
     elif each.name not in ("layers", "larger"):
