@@ -72,9 +72,10 @@ IN_GROUPS = {"group_shift", "router_shift"}
 OF_BITS = {"bit_complement", "bit_reverse", "shuffle", "transpose"}
 
 
-def names(family: str) -> list[str]:
+@cache
+def names(family: str) -> tuple[str, ...]:
     """Return the names of the models of a family, without models that need a user's file."""
-    return [model["name"] for model in _engine.models()[family] if model["name"] != "python"]
+    return tuple(model["name"] for model in _engine.models()[family] if model["name"] != "python")
 
 
 def suits(network: str, pattern: str) -> bool:
@@ -229,7 +230,7 @@ def test_every_key_of_traffic_is_tried() -> None:
     # `workload`: the long form of `reply` or of other keys, or a program, which needs no pattern (test_programs_run.py)
     # `class` names a message class, and these runs have no message classes
     assert keys - USUAL - {"injection", "workload", "class"} == set(WORKLOADS)
-    assert names("traffic.workload") == ["open_loop", "request_reply", "programs", "scheduler"]
+    assert names("traffic.workload") == ("open_loop", "request_reply", "programs", "scheduler")
     assert {name for given in injections() for name in given} == set(names("traffic.injection"))
 
 
