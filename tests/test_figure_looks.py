@@ -433,10 +433,10 @@ def test_bands_are_in_the_numbers(recorded: Results) -> None:
 
 
 def test_the_numbers_can_be_left_out(made_up: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "x.pdf"
+    out = tmp_path / "x.png"
     assert main(["plot", "load", str(made_up.root), "--out", str(out), "--no-csv"]) == 0
     assert capsys.readouterr().out == f"picture  {out}\n"
-    assert sorted(path.name for path in tmp_path.glob("x*")) == ["x.pdf"]
+    assert sorted(path.name for path in tmp_path.glob("x*")) == ["x.png"]
 
 
 def test_routers_that_sleep_are_those_of_the_file(recorded: Results) -> None:

@@ -14,6 +14,7 @@ from matplotlib.transforms import Bbox
 
 import weft
 from conftest import made
+from turns import in_turn
 from weft.plot import style
 from weft.plot.choice import Choice
 from weft.plot.draw import figure, save
@@ -107,6 +108,7 @@ UNITLESS = {"Share", "Terminals", "Routers", "To", "From", "Channel", "position"
     ),
 )
 def test_every_axis_has_a_unit_and_every_figure_fits_a_paper(recorded: Results, kind: str, tmp_path: Path) -> None:
+    """In `make test` one of four kinds is also saved. `test_figure_looks` lays out a figure of every kind."""
     drawing = drawn(kind, recorded, *suitable(kind))
     assert drawing.get_size_inches()[0] in (style.COLUMN, style.PAGE)
     assert drawing.axes
@@ -115,7 +117,8 @@ def test_every_axis_has_a_unit_and_every_figure_fits_a_paper(recorded: Results, 
             counted = UNITLESS & set(label.replace(",", "").split())
             assert "[" in label or counted or "colorbar" in str(axes.get_label()), label
     assert drawing.legends[0].get_title().get_text().replace("\n", " ").startswith("recorded")
-    assert save(drawing, tmp_path / "picture.svg").stat().st_size > 5000
+    if in_turn(sorted(KINDS).index(kind), (True, False, False, False))[0]:
+        assert save(drawing, tmp_path / "picture.svg").stat().st_size > 5000
 
 
 @pytest.mark.parametrize(("kind", "ending"), [("overlay", "svg"), ("hops", "pdf"), ("channel_heatmap", "png")])
