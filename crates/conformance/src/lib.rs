@@ -35,7 +35,9 @@ use erased_serde::Deserializer as AnyText;
 use members::{Pair, PolicyExample, as_written, in_their_turns, pairs_of, policies_of};
 use serde::Serialize;
 use serde_json::Value;
-use specs::{ONE, fitting_policy, in_turn, manage_what_can_be, packets, phases, rounds, router, run, run_as};
+use specs::{
+    ONE, fitting_policy, in_turn, manage_what_can_be, mark_checked, packets, phases, rounds, router, run, run_as,
+};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use weft_api::allocation::{Allocator, AllocatorModel};

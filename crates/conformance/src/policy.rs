@@ -3,7 +3,7 @@
 //! (`engine/tests/conformance/faults.rs` tests policies with faults.)
 
 use super::{ONE, PolicyExample, as_written, assert_same, check_account, check_blocks};
-use super::{in_their_turns, in_turn, packets, phases, rounds, run, run_as};
+use super::{in_their_turns, in_turn, mark_checked, packets, phases, rounds, run, run_as};
 use weft_engine::outcome::Ending;
 use weft_engine::power::{LinkState, Modes, PolicyConfig};
 use weft_engine::spec::FlowControl::VirtualCutThrough;
@@ -38,10 +38,11 @@ pub fn check_placed(placed: &[&PolicyExample]) -> Vec<Outcome> {
     let mut silent = Vec::new();
     for (turn, e) in in_their_turns(placed) {
         for &load in in_turn(turn, &LOADS) {
-            let (spec, what) = (example(e, load), format!("{e} at {load}"));
+            let (mut spec, what) = (example(e, load), format!("{e} at {load}"));
             let takes_blocks = (turn / LOADS.len()).is_multiple_of(2);
             let out = if takes_both || takes_blocks { check_blocks(&spec, &what) } else { run(&spec) };
             check_accounts(&spec, &out, &what);
+            mark_checked(&mut spec);
             if takes_both || !takes_blocks {
                 check_idle(&spec, &what);
             }

@@ -18,6 +18,12 @@ pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
 }
 
+/// Makes runs of the spec skip the check for cycles of dependencies, which takes longer than many of the runs. Only for a spec whose
+/// routing and network another call has checked.
+pub fn mark_checked(spec: &mut Spec) {
+    spec.allow_dependency_cycle = true;
+}
+
 /// A policy for tests; a cycle is 1 ns in these tests.
 pub const IDLE_TIMEOUT: &str = r#"{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}"#;
 

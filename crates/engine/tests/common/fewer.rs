@@ -19,12 +19,6 @@ pub fn spread<T>(case: usize, all: &[T]) -> &[T] {
     &all[one..=one]
 }
 
-/// Makes runs of the spec skip the check for cycles of dependencies, which takes longer than many of the runs. Only for a spec whose
-/// routing and network another call has checked.
-pub fn mark_checked(spec: &mut Spec) {
-    spec.allow_dependency_cycle = true;
-}
-
 /// Every second pair of each example of a routing, and further pairs so that each topology occurs; all pairs in `make test-all`. Each pair
 /// has its hash of [`in_their_turns`]. `half`: 0 or 1. Tests select different halves, so together they run all pairs.
 pub fn half_of_pairs(half: usize) -> Vec<(usize, &'static Pair)> {
