@@ -1,5 +1,5 @@
-//! The models of the engine. Each model is one file, and has one line in the registry of its family. Models use only their arguments, with
-//! the types of `weft-api`. Models do not use the cycle loop that calls them.
+//! The models of the engine. Each model is one file, and has one line in the registry of its family. A model reads only its arguments,
+//! whose types are in `weft-api`. Models do not depend on the cycle loop that calls them.
 
 #![cfg_attr(doc, doc = include_str!("../README.md"))]
 

@@ -6,15 +6,15 @@
 //! # Parameters
 //! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
-//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a flit
-//! waits, and its VC has credit for it. Arbiters choose round robin, or by the age of packets.
+//! In an iteration every free output and every free input is matched at most once. An input takes part for an output only if one of its VCs
+//! has a flit for that output, and the output VC has a credit. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
-//! switch allocator.
+//! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it always uses one iteration of iSLIP,
+//! whichever switch allocator the scenario chooses.
 //! # Validation
-//! `engine/tests/theory.rs` checks that throughput with iSLIP has the head-of-line limit of Hluchyj and Karol.
+//! `engine/tests/theory.rs` checks that throughput with iSLIP equals the limit that Hluchyj and Karol derive for head-of-line blocking.
 //! `conformance/src/allocator.rs` checks that no packet is lost. All rows of `tests/data/golden/booksim.csv` compare this allocator with
-//! BookSim2, except two rows for `separable_input_first` and the rows for information.
+//! BookSim2, except two rows that use `separable_input_first`, and the rows that are only for information.
 
 use super::output_first::{Pointers, output_first};
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ impl AllocatorModel for Islip {
     }
 }
 
-// SAFETY: `output_first` returns the number of moves that it entered, and leaves out matched inputs and outputs.
+// SAFETY: `output_first` returns the number of moves that it entered, and matches no input or output twice.
 unsafe impl Allocator for Islip {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(

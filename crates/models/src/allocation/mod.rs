@@ -2,7 +2,7 @@
 
 weft_units::registry! {
     /// Every switch allocator. Arbiters of allocators choose round robin or by the age of packets. Each iteration matches inputs and
-    /// outputs that are still free.
+    /// outputs that earlier iterations of the same step left free.
     pub enum AllocatorConfig as AllocatorModel, with examples, given to UseAllocator by Compiler, open to AddedAllocator:
     "islip" => islip::Islip,
     "separable_input_first" => separable_input_first::SeparableInputFirst,
@@ -21,7 +21,7 @@ impl Default for AllocatorConfig {
 }
 
 impl AllocatorConfig {
-    /// Rounds of matching per allocation step, which the scenario sets for the allocator.
+    /// Rounds of matching per allocation step, as the scenario sets them.
     pub fn iterations(&self) -> u8 {
         self.model().iterations()
     }

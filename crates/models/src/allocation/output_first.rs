@@ -11,7 +11,7 @@ pub enum Pointers {
     /// The pointer of an output moves past each input that the output grants. The pointer of an input moves past each output that the
     /// input accepts.
     PastAll,
-    /// The pointers of both ends of a grant move past it, if it is accepted in the first iteration.
+    /// If a grant is accepted in the first iteration, the pointers of its input and of its output move past it.
     PastAccepted,
     /// The pointers never move.
     Stay,
@@ -27,7 +27,8 @@ impl Pointers {
     }
 }
 
-/// Matches outputs first: each output grants one input, then each input accepts one grant. Returns the number of moves.
+/// Matches outputs first: each output grants one input, then each input accepts one grant. Returns the number of moves (matched pairs of
+/// input and output).
 ///
 /// # Safety
 /// All `outputs` must be ports of the router.
@@ -57,8 +58,8 @@ pub unsafe fn output_first<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// Lets each input in `granted` accept its offer, and removes the accepted output from `outputs`. Returns `moves` plus the number of new
-/// moves.
+/// Lets each input in `granted` accept its offer, and removes the accepted output from `outputs`. Returns the total number of moves:
+/// `moves` plus the new ones.
 ///
 /// # Safety
 /// All inputs in `granted` must be inputs of the router, and each must have an offer of one of the router's outputs.
@@ -88,8 +89,8 @@ unsafe fn accept<const W: usize, const V: usize, S: SwitchStep>(
     moves
 }
 
-/// Lets each output in `outputs` grant an input that is not in `matched`. An input with several offers stores the best one. Returns the
-/// inputs with a grant.
+/// Lets each output in `outputs` grant an input that is not in `matched`. An input that several outputs grant keeps the best of these
+/// offers. Returns the inputs with a grant.
 ///
 /// # Safety
 /// All `outputs` must be ports of the router.

@@ -7,11 +7,11 @@
 //! # Parameters
 //! `iterations`: rounds of matching per allocation step \[count\].
 //! # Guarantees
-//! In an iteration every free output and every free input is matched at most once. Only requests that can be served now count: a flit
-//! waits, and its VC has credit for it. Arbiters choose round robin, or by the age of packets.
+//! In an iteration every free output and every free input is matched at most once. An input takes part for an output only if one of its VCs
+//! has a flit for that output, and the output VC has a credit. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it is one iteration of iSLIP with every
-//! switch allocator.
+//! Wavefront and maximum-size allocators, and speculation. If VC allocation is a separate stage, it always uses one iteration of iSLIP,
+//! whichever switch allocator the scenario chooses.
 //! # Validation
 //! `conformance/src/allocator.rs` checks that no packet is lost. No test compares this allocator with another simulator.
 
@@ -42,7 +42,7 @@ impl AllocatorModel for SeparableOutputFirst {
     }
 }
 
-// SAFETY: `output_first` returns the number of moves that it entered, and leaves out matched inputs and outputs.
+// SAFETY: `output_first` returns the number of moves that it entered, and matches no input or output twice.
 unsafe impl Allocator for SeparableOutputFirst {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(

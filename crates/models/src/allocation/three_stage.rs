@@ -1,6 +1,6 @@
 //! The three-stage allocator of BlueGene/L. Stage 1 (`choose`): every head chooses an output. Stage 2: every input picks one of its VCs
-//! that may send. Stage 3: every output chooses one of the inputs whose picked VC leads to it. The allocator makes one pass, without
-//! iterations.
+//! that may send. Stage 3: every output chooses one of the inputs that picked a VC with a flit for this output. The allocator makes one
+//! pass, without iterations.
 //!
 //! # Source
 //! BlueGene/L: N. R. Adiga et al., "Blue Gene/L torus interconnection network", IBM J. R&D 49(2/3), 2005.
@@ -9,8 +9,8 @@
 //! # Guarantees
 //! Every input and every output is matched at most once per allocation step. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! The other parts of the BlueGene/L router. If a routing chooses the output when a head arrives, stage 1 has no choice: the head requests
-//! only that output.
+//! The other parts of the BlueGene/L router are not modelled. If a routing chooses the output when a head arrives, stage 1 has no choice:
+//! the head requests only that output.
 //! # Validation
 //! `conformance/src/allocator.rs` checks that no packet is lost. `engine/tests/determinism.rs` checks that results are the same on any
 //! number of threads. No test compares this allocator with another simulator.
@@ -36,7 +36,7 @@ impl AllocatorModel for ThreeStage {
     }
 }
 
-// SAFETY: `two_stages` removes an output from its mask for each move that it enters, and each input picks one output.
+// SAFETY: `two_stages` enters at most one move per output, because it takes each output from `chosen` once. Each input picks one output.
 unsafe impl Allocator for ThreeStage {
     #[inline(always)]
     unsafe fn allocate<const W: usize, const V: usize, S: SwitchStep>(
@@ -49,7 +49,7 @@ unsafe impl Allocator for ThreeStage {
     }
 }
 
-/// Runs stages 2 and 3. Returns the number of moves.
+/// Runs stages 2 and 3 of the allocator. Returns the number of moves (matched pairs of input and output).
 ///
 /// # Safety
 /// All `outputs` must be ports of the router.
@@ -117,7 +117,8 @@ fn sendable<const W: usize, const V: usize, S: SwitchStep>(
     vcs
 }
 
-/// The next VC of `vcs` in round-robin order at input `i`.
+/// The VC of `vcs` that input `i` picks. An arbiter by age picks the VC with the oldest packet, any other arbiter the next VC in
+/// round-robin order.
 fn pick_vc<const W: usize, const V: usize, S: SwitchStep>(ports: &Ports<'_, W, V, S>, i: usize, vcs: u16) -> u8 {
     // SAFETY: the input is in a mask of the router's ports, and `vcs` are VCs of this input.
     if S::BY_AGE { unsafe { ports.oldest_of(i, vcs) }.1 } else { pick16(vcs, ports.ins[i].rr_vc) }

@@ -1,5 +1,5 @@
-//! DCQCN: routers set ECN marks with a probability that rises with the queue length. A notified source cuts its rate. After the cut, the
-//! rate recovers with a timer and a byte counter.
+//! DCQCN: routers set ECN marks on packets, with a probability that rises with the queue length. A receiver notifies the source of a marked
+//! packet, and the source cuts its rate. After the cut, a timer and a byte counter raise the rate in steps.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, with the parameters of Y. Zhu et al.,
@@ -8,26 +8,26 @@
 //! `mark_from`, `mark_to` \[bytes\], `mark_share`: the probability of a mark is 0 up to `mark_from`. The probability of a mark rises to
 //! `mark_share` at `mark_to`, and is 1 above `mark_to`. `notify_every` \[time\]: shortest time between two notifications of a receiver to
 //! the source of a flow. `gain`: g, the gain of the estimate alpha. `alpha_timer` \[time\]: time without a notification after which alpha
-//! is multiplied by 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step each time this time has
-//! passed, and each time this amount was sent. `fast_recovery`: F, the number of steps of fast recovery. The steps by time and by bytes are
-//! counted separately. Until one of these two counters reaches F, the target rate of a flow does not change. `increase` \[bandwidth\]: the
-//! amount by which the target rate rises with each step from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both counters
-//! have reached F. This amount is added once for each step of the slower counter above F - 1. Default: the target rate continues to rise by
-//! `increase`. `least_rate` \[bandwidth\]: lowest rate of a flow.
+//! is multiplied by 1 - g. `rise_timer` \[time\], `rise_bytes` \[bytes\]: the rate of a flow recovers by one step whenever `rise_timer` has
+//! passed, and whenever `rise_bytes` were sent. `fast_recovery`: F, the number of steps of fast recovery. Steps by time and steps by bytes
+//! have separate counters. Until one of these two counters reaches F, the target rate of a flow does not change. `increase` \[bandwidth\]:
+//! the amount by which the target rate rises with each step from F on. `hyper_increase` \[bandwidth\]: replaces `increase` when both
+//! counters have reached F. The amount is multiplied by the number of steps by which the slower counter exceeds F - 1. Without
+//! `hyper_increase`, the target rate continues to rise by `increase`. `least_rate` \[bandwidth\]: lowest rate of a flow.
 //! # Guarantees
 //! A rate cut uses the value that alpha had before the notification. A flow loses its rate limit when its rate is within a thousandth of
 //! the line rate. For a flow without a rate limit, the next notification starts with alpha = 1. The gap after a packet depends on the rate
 //! of its flow when the packet began.
 //! # Not modelled
-//! Priority of notifications over other packets: they wait in the same queues. Pause frames. Notifications that a failed router discards
-//! are not sent again.
+//! Priority of notifications over other packets: notifications wait in the same queues. Pause frames. A repetition of notifications that a
+//! failed router has discarded.
 //! # Validation
 //! `conformance/src/congestion.rs` checks the bounds of rates, the conservation of packets, and runs with faults.
-//! `engine/tests/congestion.rs` checks that the rates of 2, 4 and 10 sources are at the fixed point of the fluid model. If every mark
-//! causes a notification, the queue for 4 sources is as long as in the fluid model. The same file tests fair shares of 2, 8 and 32 sources.
-//! With one notification in 50 us, the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB long. The fluid model predicts 20.2, 41.8
-//! and 122.6 KB. The fluid model ignores that marks within 50 us after a cut have no effect. The rates of 10 sources oscillate. 32 sources
-//! together use 94.4 % of the bottleneck.
+//! `engine/tests/congestion.rs` checks that the rates of 2, 4 and 10 sources are at the fixed point of the fluid model (of the second
+//! paper). If every mark causes a notification, the queue that 4 sources cause is as long as in the fluid model. The same file tests fair
+//! shares of 2, 8 and 32 sources. With one notification in 50 us, the queues of 2, 4 and 10 sources are 26.3, 55.1 and 67.2 KB long. The
+//! fluid model predicts 20.2, 41.8 and 122.6 KB. In Weft, marks within 50 us after a cut have no effect, which the fluid model ignores. The
+//! rates of 10 sources oscillate. 32 sources together use 94.4 % of the bottleneck's bandwidth.
 
 use super::{check_share, flits, flits_per_cycle};
 use schemars::JsonSchema;
@@ -38,17 +38,18 @@ use weft_units::{Bandwidth, Bits, Refusal, Time};
 
 const PATH: &str = "congestion_control.dcqcn";
 
-/// ECN marks and notifications; the rate of a notified source is cut, and then recovers (DCQCN).
+/// Routers set ECN marks, and receivers notify the sources of marked packets. A notified source cuts its rate, and then raises it again in
+/// steps (DCQCN).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dcqcn {
-    /// Queue length at an output up to which nothing is marked.
+    /// Queue length at an output up to which no packet is marked.
     pub mark_from: Bits,
     /// Queue length above which every packet is marked.
     pub mark_to: Bits,
     /// Probability of a mark at a queue length of `mark_to`.
     pub mark_share: f64,
-    /// Interval in which a receiver notifies the source of a flow at most once.
+    /// Shortest time between two notifications from a receiver to the source of a flow.
     pub notify_every: Time,
     /// Gain g of the estimate alpha, the share of marked packets.
     pub gain: f64,
@@ -58,12 +59,12 @@ pub struct Dcqcn {
     pub rise_timer: Time,
     /// Amount of data that a flow sends between two recovery steps that the byte counter causes.
     pub rise_bytes: Bits,
-    /// Number F of recovery steps: until the timer or the byte counter has caused F steps, the target rate stays as it is.
+    /// Number F of recovery steps: until the timer or the byte counter has caused F steps, the target rate does not change.
     pub fast_recovery: u32,
-    /// Increase of the target rate, when one of the two counters (timer, bytes) has reached F recovery steps.
+    /// Increase of the target rate per step, when the timer or the byte counter has caused F recovery steps.
     pub increase: Bandwidth,
-    /// Increase of the target rate per step, when both counters have reached F recovery steps. Default: `increase`, for any number
-    /// of steps.
+    /// Increase of the target rate per step, when the timer and the byte counter have both caused F recovery steps. Default: the target
+    /// rate continues to rise by `increase`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyper_increase: Option<Bandwidth>,
     /// Lowest rate of a flow.
@@ -149,8 +150,7 @@ impl CongestionModel for Dcqcn {
 /// The parameters of the congestion control, in cycles and flits.
 #[derive(Debug)]
 struct Rates {
-    /// (from, to, probability): queue lengths [flits] between which the probability of a mark rises from 0, and the probability at the
-    /// second length.
+    /// (from, to, probability): between the queue lengths `from` and `to` [flits], the probability of a mark rises from 0 to `probability`.
     ramp: (f64, f64, f64),
     interval: u64,
     gain: f64,
@@ -165,7 +165,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Handles the timers of a flow that end up to cycle `now`.
+    /// Handles all timers of a flow that ended in cycle `now` or before.
     fn advance(&self, flow: &mut FlowMemory, now: u64) {
         while flow.decays_at <= now {
             flow.share *= 1.0 - self.gain;
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn marks_rise_from_5_to_200_kilobytes() {
-        // 5 KB are 5 flits and 200 KB are 200 flits; at the mean of both, the probability is half of 1 %
+        // 5 KB are 5 flits and 200 KB are 200 flits; at a queue length halfway between them, the probability is half of 1 %
         let chances = [5, 6, 102, 200, 201].map(|queued| control().marks(queued));
         assert_eq!(chances[0], 0.0);
         assert!((chances[1] - 0.01 / 195.0).abs() < 1e-12 && (chances[2] - 0.01 * 97.0 / 195.0).abs() < 1e-12);
@@ -280,11 +280,11 @@ mod tests {
         control.notified(&mut flow, 0);
         // alpha is 1: the first notification halves the rate
         assert_eq!((flow.target, flow.rate), (1.0, 0.5));
-        // the timer of 55 us is 275 cycles; after k periods of the timer the rate is 0.5 / 2^k below the target
+        // the timer of 55 us takes 275 cycles; each time it ends, it halves the distance of 0.5 between the rate and the target
         for k in 1..5u64 {
             assert!((control.rate(&flow, k * 275) - (1.0 - 0.5f64.powi(1 + k as i32))).abs() < 1e-12);
         }
-        // (1 - 1/256)^177 is 0.5002, so alpha is below a half after 178 intervals: 177 intervals of 55 us are 9.74 ms
+        // (1 - 1/256)^177 is 0.5002, so alpha falls below a half with the 178th interval of 55 us: 177 intervals are 9.74 ms
         let rates = Dcqcn::default();
         let mut flow =
             FlowMemory { share: 1.0, decays_at: 275, rises_at: u64::MAX, rate: 1.0, ..FlowMemory::default() };

@@ -2,24 +2,24 @@
 //! table, and a timer lowers the index.
 //!
 //! # Source
-//! InfiniBand Architecture Specification, volume 1, annex A10; its tables as in OpenSM (`ib_types.h`). Increase 1, limit 127 and
-//! timer 150 (of 1.024 us) are those of E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware",
-//! IPDPS 2010.
+//! InfiniBand Architecture Specification, volume 1, annex A10; the tables are those of OpenSM (`ib_types.h`). The defaults of `increase`
+//! (1), `limit` (127) and `timer` (150 units of 1.024 us) are those of E. G. Gran et al., "First Experiences with Congestion Control in
+//! InfiniBand Hardware", IPDPS 2010.
 //! # Parameters
 //! `threshold` \[bytes\]: queue length at an output above which packets are marked. `marking_rate`: mean number of packets between two
 //! marks. `increase`: number of entries by which a notification raises the index. `limit`: last entry of the table. `timer` \[time\]: time
 //! after which the index goes down by one. `shift`: entry i delays the next packet by i / 2^shift times the duration of a packet.
 //! # Guarantees
-//! A flow at entry i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet causes a notification. N equal flows at one
-//! bottleneck need entry (N - 1) 2^shift of the table. Therefore the last entry limits N.
+//! A flow with index i sends at 1 / (1 + i / 2^shift) of the line rate. Every marked packet causes a notification. If N equal flows share a
+//! bottleneck, each must have index (N - 1) 2^shift. Therefore the last entry of the table limits N.
 //! # Not modelled
-//! Marks that depend on the input, and victim masks. Control for each service level. In this model a flow is a pair of terminals. A lowest
-//! index above 0 (CCTI_Min). Notifications that a failed router discards are not sent again.
+//! Marks that depend on the input, and victim masks. Separate control for each service level: in this model a flow is a pair of terminals.
+//! A lowest index above 0 (CCTI_Min). A repetition of notifications that a failed router has discarded.
 //! # Validation
 //! `conformance/src/congestion.rs` checks the bounds of rates, the conservation of packets, and runs with faults.
-//! `engine/tests/congestion.rs` checks that 32 sources at one bottleneck have fair shares. These sources use 98.7 % of the bottleneck, 8
-//! sources use 83.8 %, and 2 sources use 26.0 %. Fewer sources use less of the bottleneck, because marks come in bursts, and each mark
-//! raises the index of a flow.
+//! `engine/tests/congestion.rs` checks that 32 sources at one bottleneck have fair shares. These sources together use 98.7 % of the
+//! bottleneck's bandwidth, 8 sources use 83.8 %, and 2 sources use 26.0 %. Fewer sources use less of the bandwidth, because marks come in
+//! bursts, and each mark raises the index of a flow.
 
 use super::{check_share, flits};
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ use weft_units::{Bits, Refusal, Time};
 
 const PATH: &str = "congestion_control.infiniband";
 
-/// ECN marks, and sources with an index into a table of delays; notifications raise the index (InfiniBand).
+/// Routers set ECN marks. Each source has an index into a table of delays between packets, and notifications raise this index (InfiniBand).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Infiniband {
@@ -165,12 +165,12 @@ mod tests {
 
     #[test]
     fn a_flow_goes_up_by_notifications_and_down_by_the_timer() {
-        // a cycle has 200 ns: the timer of 153.6 us is 768 cycles; entry i adds a delay of i / 2 durations of the packet
+        // A cycle has 200 ns, so the timer of 153.6 us takes 768 cycles. Index i adds a delay of i / 2 times the duration of the packet
         let site = LineSite { cycle_fs: 200_000_000, flit_bits: 8000, line: Rate::ONE, most_queued: 1000 };
         let control = Infiniband::default().build(&site).unwrap().unwrap();
         let mut flow = control.begin(100);
         (0..4).for_each(|_| control.notified(&mut flow, 100));
-        // the rate is 1 / (1 + 4 / 2)
+        // with index 4, the rate is 1 / (1 + 4 / 2)
         assert!((control.rate(&flow, 100) - 1.0 / 3.0).abs() < 1e-12);
         assert!((control.rate(&flow, 100 + 768) - 1.0 / 2.5).abs() < 1e-12);
         assert_eq!(control.sends(&mut flow, 100 + 3 * 768, 2), Some(3.0), "entry 1: 2 flits and half of their time");

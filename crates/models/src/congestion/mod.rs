@@ -2,8 +2,8 @@
 //! this file.
 
 weft_units::registry! {
-    /// Every congestion control. Routers mark packets. Receivers notify the sources of marked packets. A notified source limits its rate to
-    /// the receiver's terminal.
+    /// Every congestion control. Routers mark packets. Receivers notify the sources of marked packets. A notified source limits the rate at
+    /// which it sends to that receiver.
     pub enum CongestionConfig as CongestionModel, with examples, open to AddedCongestion:
     "none" => unlimited::Unlimited,
     "dcqcn" => dcqcn::Dcqcn,
@@ -20,7 +20,7 @@ impl Default for CongestionConfig {
 }
 
 impl CongestionConfig {
-    /// True for the default, in which sources send without a limit.
+    /// True for the default model `none`, under which sources send without a limit.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }

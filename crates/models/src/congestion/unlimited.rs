@@ -1,7 +1,7 @@
 //! No congestion control: routers mark no packets, and every source sends as fast as it can.
 //!
 //! # Source
-//! None. The model is the network without congestion control.
+//! None. This is a network without congestion control.
 //! # Parameters
 //! None.
 //! # Guarantees

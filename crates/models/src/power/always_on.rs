@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `engine/tests/conservation.rs` checks that each channel is in one state, for as many cycles as the window has.
+//! `engine/tests/conservation.rs` checks that each channel stays in one state during the whole window.
 //! `scenario/tests/finished.rs` checks that the energies of all accounts add up to the total exactly.
 
 use schemars::JsonSchema;

@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The changes of mode during which a channel carries no traffic. A change that stops traffic begins only when the channel has drained.
+/// The changes of mode (rate) during which a channel carries no traffic. A change that stops traffic begins only when no packet holds the
+/// channel any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
-    /// No change stops traffic. A change to a lower rate takes effect at once. During a change to a higher rate, the channel carries
-    /// traffic at the lower rate.
+    /// Channels carry traffic during every change. A change to a lower rate takes effect at once. During a change to a higher rate, the
+    /// channel carries traffic at the lower rate.
     Carry,
-    /// Every change stops traffic. During a change, the channel carries nothing.
+    /// Channels carry no traffic during any change.
     Stop,
     /// Only changes to a lower rate stop traffic.
     StopDown,

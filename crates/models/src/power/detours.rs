@@ -1,6 +1,6 @@
-//! Records the direct link that a packet on a detour avoids. Policies count the flits of the packet for this link. The routing chooses the
-//! detour for the head, but each flit of the packet must count in the epoch in which it leaves. A packet of 5,000 flits can need several
-//! epochs to leave a router. Packets of one flit need no record.
+//! Records, for each packet on a detour, the direct link that the packet avoids. Policies count the packet's flits as traffic that would
+//! otherwise use this link. The routing chooses the detour once, for the head. But a policy must count each flit in the epoch in which this
+//! flit leaves. A packet of 5,000 flits can need several epochs to leave a router. Packets of one flit need no record.
 
 use weft_api::agents::{BlockSite, Departure, Detour};
 use weft_api::base::kept::Kept;
@@ -11,9 +11,10 @@ const VCS: usize = 16;
 
 #[derive(Debug, Clone, Kept)]
 pub(in crate::power) struct Detours {
-    /// For each packet number: 1 + the output of the direct link that the packet avoids, while its head waits at this router; otherwise 0.
+    /// Indexed by packet number. While the head of a packet on a detour waits at this router: 1 + the output of the direct link that it
+    /// avoids. Otherwise 0.
     waiting: Vec<u32>,
-    /// For each VC of each output: 1 + the output of the direct link that the departing packet avoids; otherwise 0.
+    /// For each VC of each output: 1 + the output of the direct link that the packet avoids that now leaves on this VC. Otherwise 0.
     #[kept(each)]
     leaving: Vec<u32>,
     /// True if all packets have one flit. Nothing is recorded for packets of one flit.
@@ -30,15 +31,16 @@ impl Detours {
         Self { waiting: Vec::new(), leaving: vec![0; ports * VCS], single }
     }
 
-    /// Called when a head arrives. Clears its entry, because an earlier packet may have had the same number.
+    /// Called when the head of a packet arrives. Clears the entry of the packet's number, because an earlier packet with this number may
+    /// have set it.
     pub fn comes(&mut self, packet: u32) {
         if let Some(direct) = self.waiting.get_mut(packet as usize) {
             *direct = 0;
         }
     }
 
-    /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that the packet avoids, if a flit must be
-    /// counted now. A flit counts now if the packet has one flit, or if it is a head that leaves in this step. The later flits of a long
+    /// Called when a packet has chosen a hop of a detour. Returns the output of the direct link that the packet avoids, if its head must be
+    /// counted now. The head is counted now if the packet has one flit, or if the head leaves in this step. The later flits of a long
     /// packet are counted when they leave (`sends`).
     #[inline(always)]
     pub fn chooses(&mut self, detour: &Detour) -> Option<usize> {
@@ -55,7 +57,7 @@ impl Detours {
         Some(direct)
     }
 
-    /// Records that a waiting head has begun a detour at this router, and avoids the direct link of output `direct`.
+    /// Records that the waiting head of `packet` has chosen a detour at this router, which avoids the direct link at output `direct`.
     fn begins(&mut self, packet: u32, direct: usize) {
         let packet = packet as usize;
         if self.waiting.len() <= packet {
@@ -64,13 +66,14 @@ impl Detours {
         self.waiting[packet] = direct as u32 + 1;
     }
 
-    /// Records that a packet has begun a detour at this router, and that its head leaves on VC `vc` of output `over`.
+    /// Records that a packet has chosen a detour at this router, which avoids the direct link at output `direct`. The head leaves on VC
+    /// `vc` of output `over`.
     fn leaves(&mut self, over: usize, vc: usize, direct: usize) {
         self.leaving[over * VCS + vc] = direct as u32 + 1;
     }
 
-    /// Called when a flit leaves on VC `vc` of output `over`. `head`: for a head, the number of its packet and true if the packet is on a
-    /// detour. Returns the output of the direct link that the flit's packet avoids, if any.
+    /// Called when a flit leaves on VC `vc` of output `over`. `head`: if the flit is a head, the number of its packet, and true if the
+    /// packet is on a detour. Returns the output of the direct link that the flit's packet avoids, if any.
     pub fn sends(&mut self, over: usize, vc: usize, head: Option<(u32, bool)>) -> Option<usize> {
         let leaving = &mut self.leaving[over * VCS + vc];
         if let Some((packet, around)) = head {
@@ -81,18 +84,18 @@ impl Detours {
     }
 }
 
-/// For a head: the number of its packet, and true if the packet is on a detour.
+/// If the flit is a head, returns the number of its packet, and true if the packet is on a detour.
 pub(in crate::power) fn head_of(flit: &Departure, packets: &[Packet]) -> Option<(u32, bool)> {
     flit.head.map(|packet| (packet, packets[packet as usize].flags & AROUND != 0))
 }
 
-/// The VCs of a channel on which the packet that is being sent is on a detour. All flits of a packet follow its head.
+/// A bit mask of the VCs of a channel whose present packet is on a detour. Body flits count like the last head on their VC.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(in crate::power) struct VcsAround(u16);
 
 impl VcsAround {
-    /// Records a flit on VC `vc`. `head`: for a head, true if its packet is on a detour. Returns true if the packet of the flit is on a
-    /// detour.
+    /// Records a flit on VC `vc`. `head`: if the flit is a head, true if its packet is on a detour. Returns true if the flit's packet is on
+    /// a detour.
     pub fn flit(&mut self, vc: usize, head: Option<bool>) -> bool {
         if let Some(around) = head {
             self.0 = self.0 & !(1 << vc) | u16::from(around) << vc;
@@ -110,17 +113,17 @@ mod tests {
     fn every_flit_of_a_packet_counts_for_the_link_that_its_head_leaves_out() {
         let mut detours = Detours::of(4, false);
         detours.begins(7, 3);
-        // another packet on another VC of the same output takes its direct link
+        // packet 5, on another VC of the same output, takes its direct link
         assert_eq!(detours.sends(1, 0, Some((5, false))), None);
         assert_eq!(detours.sends(1, 2, Some((7, true))), Some(3));
         assert_eq!([detours.sends(1, 0, None), detours.sends(1, 2, None)], [None, Some(3)]);
         // the next head on this VC continues a detour that began at another router
         assert_eq!(detours.sends(1, 2, Some((7, true))), None);
-        // the detour of this head is reported only when the head leaves
+        // the engine reports the detour of this head (`leaves`) only after the head has left
         assert_eq!(detours.sends(0, 1, Some((9, true))), None);
         detours.leaves(0, 1, 2);
         assert_eq!(detours.sends(0, 1, None), Some(2));
-        // the packet was discarded before it left, and another packet gets its number
+        // packet 6 was discarded before it left, and another packet gets the number 6
         detours.begins(6, 1);
         detours.comes(6);
         assert_eq!(detours.sends(3, 0, Some((6, true))), None);
@@ -134,7 +137,7 @@ mod tests {
         // the head waits: its packet's flits count when they leave
         assert_eq!(long.chooses(&hop(Some(3), None)), None);
         assert_eq!([long.sends(1, 2, Some((7, true))), long.sends(1, 2, None)], [Some(3); 2]);
-        // the head leaves in this step, and the engine has reported its detour before
+        // the head leaves in this step, and the engine reports its departure before its detour
         assert_eq!(long.sends(1, 0, Some((7, true))), None);
         assert_eq!(long.chooses(&hop(Some(2), Some(0))), Some(2));
         assert_eq!(long.sends(1, 0, None), Some(2));

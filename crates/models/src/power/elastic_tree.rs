@@ -1,48 +1,50 @@
-//! Elastic tree: the routers on each level of a fat tree use only as many upward links as the load needs, the first ones. All other links
+//! Elastic tree: on each level of a fat tree, every router uses only its first w upward links, where the load determines w. All other links
 //! sleep.
 //!
 //! # Source
 //! B. Heller et al., "ElasticTree: Saving Energy in Data Center Networks", NSDI 2010, Section 3.3: the topology-aware heuristic, which uses
 //! the left-most links and switches, with a safety margin. Two choices are ours: the policy uses the utilisation of links in the last epoch
-//! instead of flow demands, and a level has the same width in all pods. The width is the number of upward links in use per router.
+//! instead of flow demands, and a level has the same width in all pods. The width of a level is the number of upward links that each of its
+//! routers uses.
 //! # Parameters
-//! `epoch` [time]: time over which the utilisation of links is averaged. The policy decides at the end of each epoch. `high`: a level grows
-//! if the utilisation of its busiest channel is above this value, from 0 to 1. `low`: a level shrinks if the utilisation of its busiest
-//! channel stays below this value with fewer links. `wake` [time]: time that a link needs from off to on. `initial`: links that are on in
-//! cycle 0.
+//! `epoch` [time]: time over which the utilisation of links is averaged. The policy decides at the end of each epoch. `high`: a level
+//! becomes wider if the utilisation (0 to 1) of its busiest channel is above this value. `low`: a level becomes narrower if the utilisation
+//! of its busiest channel would stay below this value with fewer links. `wake` [time]: time that a link needs from off to on. `initial`:
+//! links that are on in cycle 0.
 //! # Guarantees
-//! If a level has width w, each of its routers uses its first w upward links. A link is on if a path over links in use leads to it. If all
+//! If a level has width w, each of its routers uses its first w upward links. A link is on if a leaf can reach it over links in use. If all
 //! levels have width 1, the links that are on form a spanning tree of the leaves, and all routers outside of this tree sleep. At all
-//! widths, all leaves stay connected, over paths with the same number of links as in the full tree. Utilisation is the number of flits of a
-//! channel divided by the number that it can carry, given its bandwidth and the credits of its buffers. If the utilisation of a level is
-//! above `high`, the policy widens the highest level, at or below this level, that can grow. The new width is about present width *
-//! utilisation / high. All links that wake are on after the time `wake`, and packets use them only then. If no level is above `high`, the
-//! levels shrink, from the leaves up. Each level shrinks to the smallest width at which the busiest channels of this level and of the
-//! levels above stay below `low`. For a new width, the policy expects a utilisation of present width * present utilisation / new width.
-//! From the decision on, no new packet takes a link that will go off. Links that will go off stay on until no packet in flight has chosen
-//! them, so no head ever waits for a dark link. If a level becomes too busy meanwhile, packets use its links again at once. Only one change
-//! is in progress at a time. After a change, the policy waits for a whole epoch before the next one. Up/down paths over a part of the links
-//! are also free of deadlock.
+//! widths, all leaves stay connected, over paths with the same number of links as in the full tree. The utilisation of a channel is the
+//! number of flits that it carried, divided by the number that its bandwidth and the buffer behind it permit. If the utilisation of a level
+//! is above `high`, the policy widens this level or, if it cannot grow, the nearest level below it that can. The new width is about present
+//! width * utilisation / high. All waking links are on after the time `wake`. Packets use them only from then on. If no level is above
+//! `high`, the policy makes levels narrower, from the leaves up. Each level shrinks to the smallest width at which the busiest channels of
+//! this level and of the levels above stay below `low`. For a new width, the policy expects a utilisation of present width * present
+//! utilisation / new width. From the decision on, no new packet takes a link that will go off. These links stay on until no packet in
+//! flight has chosen them, so no head ever waits for a dark link. If a level becomes too busy before its links are off, packets use these
+//! links again at once. Only one change is in progress at a time. After a change, the policy waits for a whole epoch before the next one.
+//! Up/down paths that use only some of the links are also free of deadlock.
 //!
 //! Faults: in the cycle after links or routers fail or return, packets avoid the failed ones, if the links that are on permit it. The
-//! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. At each
-//! choice of an upward link, the policy takes the links above which failed links cut off the fewest leaves. Of equally good links it takes
-//! the first. The width of the level is the number of chosen links. If these links do not join two leaves that can be joined, the policy
-//! uses more links. Therefore another core above the same routers replaces a core that has failed or has a failed link. All pods use the
-//! same upward links. If a link of a leaf fails, or a router between leaves and cores, all pods therefore use other upward links. As soon
-//! as the replacements are on, packets are lost only between leaves that no up/down path of working links joins. Before the replacements
-//! are on, the network discards packets for which no path is on. Replacements are on at the latest when the change in progress has ended
-//! and the time `wake` has passed. Links and routers that return are used as before the fault.
+//! policy chooses other links as replacements. Packets use the replacement links when these are on, and the replaced links go off. On each
+//! level, the policy chooses as many upward links per router as the width. It chooses the links above which failed links cut off the fewest
+//! leaves, and of equally good links the first. If the chosen links do not join two leaves that can be joined, the policy uses more links.
+//! Therefore another core above the same routers replaces a core that has failed or has a failed link. All pods use the same upward links.
+//! Therefore all pods change to other upward links if a link of one leaf fails, or a router between leaves and cores. As soon as the
+//! replacements are on, packets are lost only between leaves that no up/down path of working links joins. Before the replacements are on,
+//! the network discards packets for which no path is on. The replacements are on at the latest when the time `wake` has passed since the
+//! end of the change that was in progress. Links and routers that return are used as before the fault.
 //! # Not modelled
 //! The time until utilisations and faults are known to a controller, and until routers receive its orders. Separate widths for each pod:
-//! one busy pod widens its level in all pods. Demands of flows, which would show how a load spreads over fewer links.
+//! one busy pod widens the level in all pods. Demands of flows, from which the policy could compute the load of fewer links.
 //! # Validation
-//! `engine/tests/elastic_tree.rs` compares the links that are on at minimum power, and the load that they carry, with values by hand.
-//! Latency without contention is the same as with all links on. Accepted loads are compared with `always_on`, also with tiny buffers. While
-//! the load rises and falls, no packet is lost, and no flit crosses a dark link. Results are the same in any number of blocks.
-//! `engine/tests/tree_faults.rs` checks which links replace failed ones. No packet is lost once the replacements are on, and no link stays
-//! between on and off. `elastic_tree/plan/tests.rs` checks that the plan joins all leaves that can be joined, for random faults. No test
-//! compares this policy with another simulator, because none has this policy.
+//! `engine/tests/elastic_tree.rs` compares the links that are on at minimum power, and the load that they carry, with values computed by
+//! hand. It checks that latency without contention is the same as with all links on. Accepted loads are compared with those under
+//! `always_on`, also with tiny buffers. While the load rises and falls, no packet is lost, and no flit crosses a dark link. Results are the
+//! same for any number of blocks. `engine/tests/tree_faults.rs` checks which links replace failed ones. It also checks that no packet is
+//! lost once the replacements are on, and that no link stays waking or draining forever. `elastic_tree/plan/tests.rs` checks that the plan
+//! joins all leaves that can be joined, for random faults. No test compares this policy with another simulator, because no other simulator
+//! has it.
 
 mod gauge;
 mod overseer;
@@ -67,17 +69,18 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.elastic_tree";
 const OFF: DrainFirst = DrainFirst::of(&ElasticTree::OFFERS);
 
-/// The routers on each level of a fat tree use only as many upward links as the load needs, the first ones. All other links sleep.
+/// On each level of a fat tree, every router uses only its first upward links, as many as the load needs. All other links sleep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ElasticTree {
-    /// Time over which the utilisation of links is averaged, and between two decisions.
+    /// Time over which the utilisation of links is averaged. The policy decides at the end of each epoch.
     #[serde(default = "default_epoch")]
     pub epoch: Time,
-    /// A level shrinks if the utilisation of its busiest channel would stay below this value with fewer links.
+    /// A level of the tree becomes narrower (uses fewer upward links per router) if the utilisation of its busiest channel would then stay
+    /// below this value.
     #[serde(default = "default_low")]
     pub low: f64,
-    /// A level grows if the utilisation of its busiest channel is above this value.
+    /// A level of the tree becomes wider (uses more upward links per router) if the utilisation of its busiest channel is above this value.
     #[serde(default = "default_high")]
     pub high: f64,
     /// Time that a link needs from off to on.
@@ -158,7 +161,7 @@ impl ElasticTree {
         Ok(())
     }
 
-    /// The widths of all levels in cycle 0. Also returns, for each level, true if the policy may change its width.
+    /// Returns the widths of all levels in cycle 0 and, for each level, true if the policy may change its width.
     fn first_widths(&self, site: &Site) -> Option<(Widths, Vec<bool>)> {
         let (levels, radix) = tree_of(site.graph)?;
         let mut managed = vec![false; levels.count as usize - 1];
@@ -173,8 +176,8 @@ impl ElasticTree {
     }
 }
 
-/// Refuses a tree whose routers below the top do not all have the same number of upward and downward links. `what`: beginning of the
-/// message, with the policy's task.
+/// Refuses a tree whose routers below the top do not all have the same number of upward and downward links. `what`: the beginning of the
+/// message, which says what the policy does.
 fn unequal(what: &str, tree: &Tree) -> Refusal {
     let sizes: Vec<_> = tree.down.iter().zip(&tree.up).collect();
     let other = sizes.iter().position(|&(down, up)| down != up || down != sizes[0].0).unwrap_or(0);
@@ -232,7 +235,7 @@ impl PolicyModel for ElasticTree {
     }
 
     fn examples() -> Vec<Self> {
-        // times and thresholds with which levels grow and shrink early in a test
+        // times and thresholds with which the widths of levels change early in a test
         written(&[
             r#"{"epoch": "100ns", "wake": "40ns"}"#,
             r#"{"epoch": "60ns", "low": 0.2, "high": 0.4, "wake": "90ns", "initial": "all_on"}"#,

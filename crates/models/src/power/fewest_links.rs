@@ -1,49 +1,52 @@
-//! Fewest links: in every subnetwork, a planner finds the smallest set of links that carries the traffic between the members, and keeps
-//! these links on.
+//! Fewest links: in every subnetwork, a planner searches the smallest set of links that carries the traffic between the members (routers).
+//! Only these links stay on.
 //!
 //! # Source
-//! Ours. The problem is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound of that paper (Fig. 12) assumes that all links
-//! that are on carry the same load. TCEP switches off links between outer routers (those last in the order that begins with the hub) first.
-//! Therefore links between inner routers carry little. The planner of `fewest_links` uses the whole matrix of traffic.
+//! Weft's authors designed the policy. The problem is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound of that paper
+//! (Fig. 12) assumes that all links that are on carry the same load. TCEP orders the routers of a subnetwork, beginning with the hub. It
+//! first switches off links between the routers at the end of this order. Therefore the remaining links between routers at its begin carry
+//! little. The planner of `fewest_links` uses the whole matrix of traffic.
 //! # Parameters
 //! `high_water`: target utilisation of links, between 0 and 1. In the planned network, random packets of one flit wait as long, on average,
-//! as on channels of this utilisation. The planner gives no channel a load above the mean of this value and 1. If flits come together (long
-//! packets, bursts), the planner gives links less load: the ratio of a packet's wait to its time without waiting stays the same.
-//! `activation_epoch` \[time\]: time after which the planner checks again for surges of traffic. `deactivation_epoch` \[time\]: the planner
-//! measures the traffic matrix over this time, and then makes a new plan. `wake` \[time\]: time that a link needs from off to on.
-//! `initial`: links that are on in cycle 0. `hub`: the member whose links to all others stay on.
+//! as if all channels had this utilisation. The planner gives no channel a load above the mean of this value and 1. If flits come together
+//! (long packets, bursts), the planner gives links less load. Then the wait of a packet, divided by its time without waiting, is the same
+//! as for random packets of one flit. `activation_epoch` \[time\]: time between two checks for surges of traffic. `deactivation_epoch`
+//! \[time\]: the planner measures the traffic matrix over this time, and then makes a new plan. `wake` \[time\]: time that a link needs
+//! from off to on. `initial`: links that are on in cycle 0. `hub`: the member whose links to all others stay on.
 //! # Guarantees
-//! The star around the hub is always on. Therefore a link or a path over one other member joins any two members. At the end of a
-//! deactivation epoch, the planner examines several nested families of sets of links. The planner finds the smallest set in these families
-//! that carries the traffic of the last epochs (`plan.rs`). The planner changes to this set if the present links are too few for the
-//! traffic. The planner also changes to the set if it saves at least a hundredth of all links. If the traffic of an epoch has risen by more
-//! than random variation explains, the planner uses only this epoch. Links planned for the lower traffic before would be too few. The rise
-//! is more than random variation if it exceeds four standard deviations and a twentieth of the traffic before. If f flits come together,
-//! these limits are multiplied by f / 2. With packets of 40 flits, the second limit is 20 twentieths: the traffic must double. A surge is
-//! an activation epoch whose traffic exceeds the usual traffic by four standard deviations and by a twentieth. After a surge, and after
-//! every activation epoch before the first plan, the planner adds links at once. If a deactivation epoch had a surge of f / 2 times that
-//! size, the planner removes no links at its end. The new links of a plan are on after the time `wake`, and only then other links drain. No
-//! other change begins before that. No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in
-//! which its buffers are empty and all credits have returned. If the planner needs a draining link again, the link is on at once.
+//! The star around the hub is always on. Therefore any two members are joined by a link, or by a path over one other member. At the end of
+//! a deactivation epoch, the planner searches several families of sets of links (`plan.rs`). It takes the smallest set that carries the
+//! traffic of the last epochs. The planner changes to this set if the present links are too few for the traffic. The planner also changes
+//! to this set if it saves at least a hundredth of all links, and at least one link. If the traffic of an epoch has risen by more than
+//! random variation explains, the planner uses only the traffic of this epoch. A mean with the earlier, lower traffic would give too few
+//! links. The rise is more than random variation if it exceeds both four standard deviations and a twentieth of the traffic before. If f
+//! flits come together, these limits are multiplied by f / 2. With packets of 40 flits the factor is 20, so the second limit is 20
+//! twentieths: the traffic must double. A surge is an activation epoch whose traffic exceeds the usual traffic by more than four standard
+//! deviations and by more than a twentieth. After a surge, and after every activation epoch before the first plan, the planner adds links
+//! at once. If the traffic in a deactivation epoch surged by f / 2 times these limits, the planner removes no links at the end of this
+//! epoch. The new links of a plan are on after the time `wake`. Only then the links outside the plan drain, and the next change can begin.
+//! No new packet takes a draining link. A draining link goes dark at the end of an activation epoch in which its buffers are empty and all
+//! credits have returned. If the planner needs a draining link again, the link is on at once.
 //! # Not modelled
-//! The time and the flits that reports to the planner and its orders would need. The reports would need R (R - 1) counters of 32 bits per
-//! epoch in a subnetwork of R routers. Failed links: Weft refuses faults together with routings that depend on the states of links. The
-//! computing time of a plan grows faster than R^4. A plan takes 0.7, 16, 340 and 8,200 million instructions for 8, 16, 32 and 64 routers
-//! (uniform traffic at load 0.2). With the default epochs and R terminals per router, plans take 0.4 (8x8 routers), 1.3, 6 and 14 % of the
-//! time of a simulation.
+//! The time and the flits of reports to the planner and of its orders. The reports of a subnetwork of R routers would contain R (R - 1)
+//! counters of 32 bits per epoch. Failed links: Weft refuses faults together with routings that depend on the states of links. The time for
+//! which a real planner would compute: it grows faster than R^4. Weft computes a plan in 0.7, 16, 340 and 8,200 million instructions for R
+//! = 8, 16, 32 and 64 (uniform traffic at load 0.2). With the default epochs and R terminals per router, plans take 0.4, 1.3, 6 and 14 % of
+//! the time of a simulation of RxR routers.
 //! # Validation
-//! `fewest_links/plan.rs` compares sets of links with sums by hand. The test uses exactly uniform traffic at ten loads, and `high_water`
-//! 0.96. The share of links that are on is then at most 0.06 above the lower bound of TCEP's Fig. 12. A lower `high_water` never gives
-//! fewer links. `engine/src/run/tests/fewest_links_planner.rs` compares the measured matrix, the sizes of bursts and the target
+//! `fewest_links/plan.rs` compares sets of links with sums by hand. With exactly uniform traffic at ten loads, and `high_water` 0.96, the
+//! share of links that are on must be at most 0.06 above the lower bound of TCEP's Fig. 12. Another test checks that a lower `high_water`
+//! never gives fewer links. `engine/src/run/tests/fewest_links_planner.rs` compares the measured matrix, the sizes of bursts and the target
 //! utilisations with sums by hand. `engine/tests/fewest_links.rs` compares the links that are on, and accepted loads, with those of TCEP.
-//! It also checks the links in a surge, and the links after a rise and a fall of the load. Traffic between two routers also arrives if it
-//! exceeds the capacity of their link. Conformance tests on every legal topology check conservation of flits, determinism and checkpoints.
-//! No rows of another simulator are compared, because none has this policy. `experiments/2018-kim-tcep/README.md` compares the policy with
-//! TCEP. The first comparison is for 32 routers under uniform traffic, with `high_water` 0.92. The share of links that are on is 0.028 to
-//! 0.074 above the bound (TCEP: 0.028 to 0.122). The packet latency is between 2 % lower and 27 % higher than with TCEP. At TCEP's latency,
-//! `fewest_links` misses the goal of 0.06 above the bound. On 8x8 routers with the same `high_water`, `fewest_links` needs at most as many
-//! links as TCEP. The exception is bit reversal above the load that the network accepts. At the same latency `fewest_links` equals TCEP
-//! under uniform traffic, is better under tornado, and worse under bit reversal.
+//! It also checks which links are on in a surge, and after a rise and a fall of the load. Another test there checks that the traffic
+//! between two routers arrives even if it exceeds the capacity of their link. Conformance tests on every legal topology check conservation
+//! of flits, determinism and checkpoints. No test compares this policy with another simulator, because no other simulator has it.
+//! `experiments/2018-kim-tcep/README.md` compares the policy with TCEP. The first comparison is for 32 routers under uniform traffic, with
+//! `high_water` 0.92. The share of links that are on is 0.028 to 0.074 above the lower bound (TCEP: 0.028 to 0.122). The packet latency is
+//! between 2 % lower and 27 % higher than with TCEP. With a `high_water` that gives TCEP's latency, `fewest_links` misses our goal of at
+//! most 0.06 above the bound. On 8x8 routers with the same `high_water`, `fewest_links` needs at most as many links as TCEP. The exception
+//! is bit reversal at loads above those that the network accepts. If both policies give the same latency, `fewest_links` needs as many
+//! links as TCEP under uniform traffic, fewer under tornado, and more under bit reversal.
 
 mod ledger;
 mod plan;
@@ -68,17 +71,18 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.fewest_links";
 const OFF: DrainFirst = DrainFirst::of(&FewestLinks::OFFERS);
 
-/// In every subnetwork, a planner finds the smallest set of links that carries the traffic between the members, and keeps these links on.
+/// In every subnetwork, a planner searches the smallest set of links that carries the traffic between the members (routers). Only these
+/// links stay on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FewestLinks {
-    /// Target utilisation of links: on average, packets of one flit wait as long as on channels of this utilisation.
+    /// Target utilisation of links: on average, packets of one flit wait as long as if all channels had this utilisation.
     #[serde(default = "high_water")]
     pub high_water: f64,
     /// Time between two checks for surges of traffic.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
-    /// Time over which traffic is measured, and between two plans. A multiple of `activation_epoch`.
+    /// Time over which the planner measures traffic before it makes a new plan. A multiple of `activation_epoch`.
     #[serde(default = "ten_thousand")]
     pub deactivation_epoch: Time,
     /// Time that a link needs from off to on.
@@ -164,7 +168,7 @@ impl PolicyModel for FewestLinks {
     }
 
     fn examples() -> Vec<Self> {
-        // short times between plans, and links that wake quickly, so that tests see changes
+        // epochs and wake times are short, so that the policy changes links within a test
         written(&[
             r#"{"activation_epoch": "100ns", "deactivation_epoch": "500ns", "wake": "60ns"}"#,
             r#"{"activation_epoch": "80ns", "deactivation_epoch": "240ns", "wake": "120ns", "initial": "all_on"}"#,

@@ -1,34 +1,35 @@
-//! Switches each direction of a link separately: a channel goes off, or to a slower mode, after it was idle for the time `idle`. The
-//! channel returns when a packet requests it.
+//! Switches each direction of a link separately: a channel goes off, or to a slower mode, after it was idle for the time `idle`. It returns
+//! to its full rate when a packet requests it.
 //!
 //! # Source
-//! Zahn et al., HiPINEB 2019: the policies On/Off (`to: off`) and High/Low (`to` a mode with one lane, `switch_at: break_even`, `changes:
-//! stop`), with idle time `t_down = t_transition / rho`. The other modes are our addition.
+//! Zahn et al., HiPINEB 2019: the policies On/Off and High/Low, with idle time `t_down = t_transition / rho`. On/Off is `to: off`. High/Low
+//! is a mode `to` that uses one lane of the link, with `switch_at: break_even` and `changes: stop`. Further modes are our addition.
 //! # Parameters
-//! `idle` [time]: idle time after which a channel changes to the mode `to` (`t_down`). `rho`: `transition` divided by the idle time. The
-//! idle time is transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of
-//! idle channels, `off` or a mode that the scenario names. `changes`: if the channel carries traffic while it changes its mode. `switch_at`
-//! [bytes or bits]: amount of data that must wait before a channel in the mode `to` begins its change to the full rate. The amount is
-//! rounded up to whole flits. `break_even` is the smallest amount that leaves no later with the change than without it. Without
-//! `switch_at`, the first packet starts the change to the full rate. `power.manages` says if the policy also manages links of terminals.
+//! `idle` [time]: idle time after which a channel changes to the mode `to` (`t_down`). `rho`, instead of `idle`: the idle time is
+//! transition / rho, rounded up to whole cycles. `transition` [time]: duration of a change (`t_transition`). `to`: the mode of idle
+//! channels: `off`, or a mode that the scenario defines. `changes`: whether a channel carries traffic while it changes its mode.
+//! `switch_at` [bytes or bits]: amount of data that must wait before a channel in the mode `to` begins its change to the full rate. The
+//! amount is rounded up to whole flits. `break_even` is the smallest amount that the channel sends no later with the change than at its
+//! lower rate. Without `switch_at`, the first packet starts the change to the full rate. `power.manages` determines whether the policy also
+//! manages links of terminals.
 //! # Guarantees
 //! The policy never drops a flit. No flit starts on a channel whose mode carries no traffic, or during a change that stops traffic. With
 //! `to: off`, or with changes that stop traffic, the first packet of a burst waits at most 2 transitions. With changes that carry traffic,
-//! this packet does not wait: it crosses at the lower rate until the change has ended. With `switch_at` the packet also crosses at the
+//! this packet does not wait: it crosses at the lower rate until the change has ended. With `switch_at`, this packet also crosses at the
 //! lower rate. The change to the full rate begins in the first cycle in which enough flits wait at the sender. A change that stops traffic
-//! begins only when the packets that hold the channel have left. If they have not left after the time `idle`, the channel carries traffic
-//! again. After another time `idle`, the policy checks the channel again.
+//! begins only when the packets that hold VCs of the channel have left. If these packets have not left after the time `idle`, the channel
+//! carries traffic again. The policy repeats the attempt after another time `idle`.
 //! # Not modelled
 //! Retraining errors. Credits: they travel on a side channel that is always on and whose energy is not counted.
 //! # Validation
-//! - `engine/tests/conservation.rs` checks that the cycles of every channel add up to the window. Only a channel that is on carries flits.
-//!   In an idle network each channel is in each state for exactly the expected number of cycles.
-//! - `engine/tests/choosing.rs` checks that sleeping members of a trunk wake when needed.
+//! - `engine/tests/conservation.rs` checks that the cycles of every channel, over all its states, add up to the window. Only a channel that
+//!   is on carries flits. In an idle network each channel is in each state for exactly the expected number of cycles.
+//! - `engine/tests/choosing.rs` checks that sleeping links of a trunk wake when packets need them.
 //! - `engine/tests/modes.rs` checks that a flit needs twelve times as many cycles at 1/12 of the rate.
-//! - `engine/tests/high_low.rs` checks that the change begins with the flit that the arithmetic predicts. The latency of a single packet
-//!   over a sleeping or slow link equals the closed form.
+//! - `engine/tests/high_low.rs` checks that the change to the full rate begins with the flit for which the formula of `break_even` predicts
+//!   it. The latency of a single packet over a sleeping or slow link equals the closed form.
 //!
-//! No test compares this policy with another simulator, because none has link states.
+//! No test compares this policy with another simulator, because no other simulator has link states.
 
 mod switch_at;
 mod watchers;
@@ -47,32 +48,31 @@ use weft_api::switching::CloseFirst;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// Switches each direction of a link separately: a channel goes off, or to a slower mode, after it was idle for the time `idle`. The
-/// channel returns when a packet requests it.
+/// Switches each direction of a link separately: a channel goes off, or to a slower mode, after it was idle for the time `idle`. It returns
+/// to its full rate when a packet requests it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleTimeout {
-    /// Time after which an idle channel changes to the mode `to`. A channel is idle while no flit waits for the link or is on its way to
-    /// it.
+    /// Time after which an idle channel changes to the mode `to`. A channel is idle if it sends no flit and no packet holds or requests it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Time>,
-    /// Alternative to `idle`: the transition as a share of the idle time, above 0 and at most 1. The idle time is transition / rho.
+    /// Alternative to `idle`: `transition` divided by the idle time, above 0 and at most 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &0.9)]
     pub rho: Option<f64>,
-    /// Duration of a change of the mode, down and up.
+    /// Duration of a change of the mode, in both directions.
     pub transition: Time,
     /// The mode of idle channels: `off`, or one that `power.modes` names. If `power.modes` names none, `half` and `quarter` are allowed. If
     /// the mode carries traffic, the channel has its full rate again one `transition` after the first packet requested it.
     #[serde(default = "off", skip_serializing_if = "is_off")]
     #[schemars(example = &"off", example = &"quarter", example = &"low")]
     pub to: String,
-    /// Whether the channel carries traffic while it changes its mode. With `carry` it does, at the lower rate. Default: `carry` if the
-    /// channel carries traffic in the mode `to`; otherwise `stop`.
+    /// Whether the channel carries traffic while it changes its mode. With `carry`, it carries traffic at the lower rate during a change.
+    /// Default: `carry` if the channel carries traffic in the mode `to`; otherwise `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
     /// Amount of waiting data at which a channel begins its change to the full rate, if the mode `to` carries traffic. `break_even`: the
-    /// smallest amount that leaves no later with the change than without it. Default: the first packet starts the change.
+    /// smallest amount that the channel sends no later with the change than at its lower rate. Default: the first packet starts the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"break_even", example = &"16KiB")]
     pub switch_at: Option<SwitchAt>,
@@ -114,7 +114,7 @@ impl IdleTimeout {
         Ok((idle, transition))
     }
 
-    /// The idle time [cycles] for a share `rho`.
+    /// The idle time [cycles] that follows from `rho`: transition / rho, rounded up.
     fn idle_by(&self, rho: f64, transition: u64) -> Result<u64, Refusal> {
         let path = format!("{PATH}.rho");
         let idle = transition as f64 / rho;
@@ -130,7 +130,7 @@ impl IdleTimeout {
             let what = format!("{rho} is not a valid share of the idle time");
             return Err(Refusal::new(path, what, "write a number above 0, up to 1, such as 0.9"));
         }
-        // a share such as 0.9 is not exact in binary, so an excess below a millionth of a cycle does not count
+        // a share such as 0.9 is not exact in binary: before rounding up, subtracts a millionth of a cycle for this error
         Ok((idle - 1e-6).ceil() as u64)
     }
 
@@ -174,13 +174,14 @@ impl PolicyModel for IdleTimeout {
         Ok(states)
     }
 
-    /// The time from the last flit until the channel is off, plus the time that it needs to be on again.
+    /// The sum of two times: from the last flit of a channel until it is off, and until it is on again.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let (idle, transition) = self.times(cycle_fs)?;
         Ok(Some(transition.saturating_mul(2).saturating_add(idle)))
     }
 
-    /// If a packet arrives when the channel begins to go off, it waits for two transitions: the channel must be off before it wakes.
+    /// A packet that arrives just when the channel begins to go off waits for two transitions, because the channel must be off before it
+    /// can wake.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.1.saturating_mul(2))
     }
@@ -223,7 +224,7 @@ struct Times {
     /// The mode to which idle channels change.
     to: LinkState,
     changes: Changes,
-    /// For each link class: the number of waiting flits at which a channel leaves the mode `to`. If empty, the first packet makes a channel
-    /// leave this mode.
+    /// For each link class: the number of waiting flits at which a channel leaves the mode `to`. Empty without the parameter `switch_at`:
+    /// then the first packet makes a channel leave this mode.
     switch_at: Vec<u32>,
 }

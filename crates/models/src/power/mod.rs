@@ -1,8 +1,8 @@
 //! The registry of power policies, which switch links or change their rate.
 //!
-//! Each channel, with its power state, belongs to the router that sends on it. Some policies act through agents, one in each block. Agents
-//! are notified of timers, control packets, and packets that request links. The rest of the policies act through an overseer, which sees
-//! the whole network between two cycles (`api/src/policy.rs`, `api/src/agents.rs`).
+//! Each channel, with its power state, belongs to the router that sends on it. Some policies act through agents, one in each block. The
+//! loop calls the agents when a timer ends, a control packet arrives, or a packet requests a link. The other policies act through an
+//! overseer, which sees the whole network between two cycles (`api/src/policy.rs`, `api/src/agents.rs`).
 
 weft_units::registry! {
     /// The power policies that a scenario can choose.
@@ -42,14 +42,14 @@ impl Default for PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// The link states that a channel can have under this policy. The power model must define the power of each of them. `modes`: the link
-    /// states that exist in this run. Refuses a state that the policy's parameters name but `modes` does not contain.
+    /// The link states that a channel can have under this policy. The power model must define the power of each of these states. `modes`:
+    /// the link states of this run. Refuses a state that the policy's parameters name but `modes` does not contain.
     pub fn states(&self, modes: &Modes) -> Result<Vec<LinkState>, Refusal> {
         self.model().states(modes)
     }
 
-    /// A time [cycles] in which the policy takes each of its decisions at least once. `None` if the policy never switches a channel during
-    /// a run, or only at fixed times that do not repeat.
+    /// A length of time [cycles] in which the policy takes each of its decisions at least once. `None` if the policy never switches a
+    /// channel during a run, or only at fixed times that do not repeat.
     pub fn settling_period(&self, graph: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         self.model().settling_period(graph, modes, cycle_fs)
     }
@@ -75,12 +75,12 @@ impl PolicyConfig {
         names
     }
 
-    /// True if every link that works is on in every cycle.
+    /// True if every link that has not failed is on in every cycle.
     pub fn stays_on(&self) -> bool {
         self.model().stays_on()
     }
 
-    /// Every policy that can keep all links on, as a scenario writes it.
+    /// The policies that can keep all links on, each in the notation of a scenario.
     pub fn all_on() -> Vec<String> {
         let of = |(name, offers): (&'static str, Offers)| match offers.all_on {
             Some(parameters) => Some(format!("{name}: {parameters}")),
@@ -89,7 +89,7 @@ impl PolicyConfig {
         Self::declared().filter_map(of).collect()
     }
 
-    /// The knowledge that routings have of links that the policy switches off.
+    /// Which of the links that the policy switches off are known to routings.
     pub fn knowledge_of_links(&self) -> LinkKnowledge {
         self.declares().links
     }
@@ -100,7 +100,7 @@ impl PolicyConfig {
     }
 }
 
-/// A remedy for refusals: how to keep all links on.
+/// The remedy of refusals that can be avoided by keeping all links on.
 pub fn leave_links_on() -> String {
     let never_off = PolicyConfig::declared().filter(|(_, offers)| *offers == Offers::ALWAYS_ON);
     let names: Vec<&str> = never_off.map(|(name, _)| name).collect();
@@ -178,7 +178,7 @@ fn managed_of(site: &Site, nets: &Subnets) -> impl Iterator<Item = usize> {
     (0..nets.count).filter(|&d| site.managed[usize::from(nets.classes[d])] && nets.widths[d] > 1)
 }
 
-/// Refuses hub number `hub` if a managed subnetwork has no member with this number.
+/// Refuses the hub with index `hub` if a managed subnetwork has no member with this index.
 fn check_hub(site: &Site, nets: &Subnets, hub: u8, path: &str) -> Result<(), Refusal> {
     match managed_of(site, nets).map(|d| nets.widths[d]).min() {
         Some(width) if hub >= width => {

@@ -2,26 +2,27 @@
 //! for either direction makes the link wake.
 //!
 //! # Source
-//! None. The policy is ours. `idle_timeout` (Zahn et al., HiPINEB 2019) is the same policy for each direction separately. The agreement by
-//! request and answer is that of J. Kim et al., "TCEP", ISCA 2018.
+//! Weft's authors designed the policy. `idle_timeout` (Zahn et al., HiPINEB 2019) applies the same idea to each direction of a link
+//! separately. The agreement by request and answer is that of J. Kim et al., "TCEP", ISCA 2018.
 //! # Parameters
 //! `idle` \[time\]: idle time of both directions before the link goes off. `transition` \[time\]: duration of going off, and of waking.
 //! # Guarantees
-//! The policy never drops a flit. No flit starts on a channel that is not `on`. An end is a router with its channel of the link. If the
-//! channel was idle for `idle`, the end closes it and sends `sleep` over the link. The other end answers `agree` if its channel was also
-//! idle for `idle`; otherwise it answers `refuse`. After `agree`, both ends switch their channels off. If both ends send `sleep` at once,
-//! each `sleep` also counts as the answer to the other one. After `refuse`, the end that sent `sleep` opens its channel again, and sends
-//! the next `sleep` after `idle` at the earliest. If a packet waits for a channel that is off or going off, the channel's end sends `wake`
-//! to the other end on the side channel. A channel that is going off must be off before it wakes. Each end sends `awake` on the side
-//! channel when its channel is awake. A channel opens when both ends are awake. The first packet of a burst waits at most for the answer of
-//! the other end, 2 transitions and 2 messages on the side channel.
+//! The policy never drops a flit. No flit starts on a channel that is not `on`. An "end" of a link is a router together with the channel on
+//! which it sends. If this channel was idle for the time `idle`, the end closes it and sends `sleep` over the link. The other end answers
+//! `agree` if its own channel was also idle for that time; otherwise it answers `refuse`. After `agree`, both ends switch their channels
+//! off. If both ends send `sleep` before they receive the other's, each `sleep` counts as `agree`. After `refuse`, the end that sent
+//! `sleep` opens its channel again, and sends its next `sleep` at the earliest after another time `idle`. If a packet waits for a channel
+//! that is off or going off, the channel's end sends `wake` to the other end on the side channel. A channel that is going off must be off
+//! before it wakes. When its channel is awake, each end sends `awake` on the side channel. The channels open when both ends are awake. The
+//! first packet of a burst waits at most for the answer of the other end, then 2 transitions and 2 messages on the side channel.
 //! # Not modelled
-//! Retraining errors. The side channel: it also carries credits, is always on, and its energy is not counted. Links of terminals.
+//! Retraining errors. The energy of the side channel, which also carries credits and is always on. Links of terminals.
 //! # Validation
-//! `engine/tests/models/neighbour_sleep.rs` checks that each link of an idle network is in each state for the expected number of cycles.
-//! The cycles of every channel add up to the window. A link with one busy direction stays on. No packet is lost for many latencies and
-//! times. `engine/tests/theory.rs` checks that a packet waits for sleeping links exactly as long as derived by hand. No test compares this
-//! policy with another simulator, because none has link states.
+//! `engine/tests/models/neighbour_sleep.rs` checks that each link of an idle network is in each state for the expected number of cycles. It
+//! also checks that the cycles of every channel, over all its states, add up to the window. A link with one busy direction must stay on.
+//! For many values of latency, `idle` and `transition`, it checks that no packet is lost. `engine/tests/theory.rs` checks that a packet
+//! waits for sleeping links exactly as long as derived by hand. No test compares this policy with another simulator, because no other
+//! simulator has link states.
 
 use super::sleeps_too_soon;
 use schemars::JsonSchema;
@@ -42,8 +43,8 @@ use weft_units::{Cycles, Refusal, Remark, Time};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeighbourSleep {
-    /// Time for which both directions must have been idle before the link goes off. A direction is idle while no flit waits for it or is on
-    /// its way to it.
+    /// Time for which both directions must have been idle before the link goes off. A direction is idle if it sends no flit and no packet
+    /// holds or requests it.
     pub idle: Time,
     /// Duration of going off, and of waking. During these times the link draws full power and carries nothing.
     pub transition: Time,
@@ -74,14 +75,14 @@ impl PolicyModel for NeighbourSleep {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// The time from the last flit until the link is off, plus the time that it needs to be on again.
+    /// The sum of two times: from the last flit of a link until the link is off, and until it is on again.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let times = self.times(cycle_fs)?;
         Ok(Some(times.transition.saturating_mul(2).saturating_add(times.idle)))
     }
 
-    /// Two transitions, because the link must be off before it wakes. Messages add some cycles to this time, depending on the latency of
-    /// the link.
+    /// Two transitions, because the link must be off before it wakes. The messages between the ends take some cycles more, depending on the
+    /// latency of the link. They are not included.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.transition.saturating_mul(2))
     }
@@ -105,14 +106,14 @@ impl PolicyModel for NeighbourSleep {
     }
 }
 
-/// The times of the policy's parameters [cycles].
+/// The parameters of the policy [cycles].
 #[derive(Debug, Clone, Copy)]
 struct Times {
     idle: u64,
     transition: u64,
 }
 
-/// The policy's agents are built from these rules for one network.
+/// The policy built for one network. It creates the agents of each block.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     times: Times,
@@ -121,7 +122,8 @@ struct Rules {
 }
 
 impl Policy for Rules {
-    /// Limits on control packets in flight. An end sends the next request only after the other end has answered the last one.
+    /// Limits on control packets in flight. They are small, because an end sends its next request only after the other end has answered the
+    /// last one.
     fn control(&self) -> Option<ControlPlan> {
         Some(ControlPlan { kinds: &Say::PACKETS, queue: 2, per_router: 3 * self.ports })
     }
@@ -152,22 +154,22 @@ enum Say {
 
 impl Say {
     const ALL: [Self; 5] = [Self::Sleep, Self::Agree, Self::Refuse, Self::Wake, Self::Awake];
-    /// Names of the control packets in results. The other messages use the side channel.
+    /// Names of the control packets in results. The other two messages (`Wake`, `Awake`) use the side channel.
     const PACKETS: [&'static str; 3] = ["sleep", "agree", "refuse"];
 }
 
 /// Phase of an end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 enum Step {
-    /// The channel carries packets.
+    /// The channel is open, and carries packets.
     Carries,
     /// This end has sent `sleep` and waits for the answer.
     Asks,
-    /// The ends have agreed. This end goes off as soon as the packet with its answer has left.
+    /// The ends have agreed to sleep. This end goes off as soon as the flits that still wait for its channel have left, such as its answer.
     Leaves,
-    /// The channel goes off, or is off.
+    /// The channel is going off, or is off.
     Sleeps,
-    /// The channel wakes.
+    /// The channel is waking.
     Wakes,
     /// This end is awake and waits until the other end is awake.
     IsAwake,
@@ -267,7 +269,7 @@ impl Work<'_> {
     fn wanted(&mut self) {
         match self.end.step {
             Step::Leaves | Step::Sleeps => self.call(),
-            // the answer of the other end decides what happens, or both ends already wake
+            // in `Asks`, the answer of the other end decides what happens; in the last two steps, both ends already wake
             Step::Carries | Step::Asks | Step::Wakes | Step::IsAwake => {}
         }
     }
@@ -300,7 +302,8 @@ impl Work<'_> {
         }
     }
 
-    /// Cycles until the channel can have been idle for the time `idle`; 0 if it already was.
+    /// Cycles until the channel will have been idle for the time `idle`, if it gets no more packets. Returns 0 if it already was idle for
+    /// this time.
     fn idle_in(&self) -> u64 {
         let (idle, free_for) = (self.times.idle, self.channels.free_for(self.o));
         if self.channels.is_held(self.o) || self.channels.is_wanted(self.o) {
@@ -310,8 +313,8 @@ impl Work<'_> {
         idle.saturating_add_signed(-i64::from(free_for))
     }
 
-    /// Sends `sleep` to the other end if the channel has been idle for long enough. Otherwise sets a timer for the first cycle in which
-    /// that can be true.
+    /// Closes the channel and sends `sleep` to the other end, if the channel has been idle for the time `idle`. Otherwise sets a timer for
+    /// the first cycle in which this can be true.
     fn look_at_idle(&mut self) {
         match self.idle_in() {
             0 => {
@@ -345,7 +348,7 @@ impl Work<'_> {
         self.channels.set_timer(self.o, now + self.times.transition);
     }
 
-    /// Called when a packet waits for the channel. Makes both ends wake.
+    /// Called when a packet waits for the channel, which sleeps. Makes both ends wake.
     fn call(&mut self) {
         if !self.end.has_called && !self.end.is_called {
             self.signal(Say::Wake);

@@ -1,29 +1,30 @@
-//! Each channel adapts its rate to its traffic. The possible rates (steps) are those of the modes that carry traffic.
+//! Each channel adapts its rate to its traffic. The possible rates are those of the modes in which a channel carries traffic. A channel
+//! moves by one rate at a time.
 //!
 //! # Source
 //! Abts, Marty, Wells, Klausler, Liu, "Energy Proportional Datacenter Networks", ISCA 2010, Section 3.3. At the end of each epoch, the rate
 //! of a link moves one step down or up, depending on the utilisation in the epoch. Each channel decides separately. The paper has one
-//! threshold. In this policy, two thresholds prevent endless changes of a link's rate. TCEP (ISCA 2018) compares itself with this policy,
-//! but there a change of rate costs nothing.
+//! threshold. Our policy has two, which prevent endless changes of a link's rate. The TCEP paper (ISCA 2018) compares TCEP with this
+//! policy, but assumes there that a change of rate costs nothing.
 //! # Parameters
 //! `epoch` [time]: time between two decisions of a channel. `transition` [time]: duration of a change, in which the channel carries
-//! nothing. `up`: if its utilisation at the present rate is above this value, a channel moves to the next higher rate. `down`: the channel
+//! nothing. `up`: a channel moves to the next higher rate if its utilisation at the present rate is above this value. `down`: the channel
 //! moves to the next lower rate if its utilisation at that rate would be below this value. `slowest`: the slowest mode that channels use.
-//! `changes`: if a channel carries traffic while it changes its rate.
+//! `changes`: whether a channel carries traffic while it changes its rate.
 //! # Guarantees
-//! The policy never drops a flit: a change that stops traffic begins only after the packets have left. If the packets have not left within
-//! an epoch, the channel keeps its rate, and decides again at the end of the next epoch. Without this rule, packets that hold channels
-//! could wait for each other forever. At a constant load, each channel stops changing its rate. `down` is at most `up`. Therefore a
-//! channel that has moved down to a rate does not move up again at the same load.
+//! The policy never drops a flit: a change that stops traffic begins only after all packets that hold VCs of the channel have left. If
+//! these packets have not left within an epoch, the channel keeps its rate, and decides again at the end of the next epoch. Without this
+//! rule, packets that hold channels could wait for each other forever. At a constant load, each channel stops changing its rate. The reason
+//! is that `down` is at most `up`: after a move down, a channel does not move up again at the same load.
 //! # Not modelled
 //! Retraining errors, and messages between the ends of a link about a change.
 //! # Validation
-//! - `engine/tests/speeds.rs` checks that the network delivers long packets in tiny buffers. At constant loads, each channel reaches the
-//!   rate that the thresholds imply.
-//! - `engine/tests/modes.rs` tests other sets of rates.
-//! - `engine/tests/conservation.rs` checks that the cycles of each channel add up to the window.
-//! - `tests/test_analysis_dvfs.py` checks that the energy is between two bounds. The lower bound is that of a policy that knows the best
-//!   rate in advance. The upper bound is that of links that are always on.
+//! - `engine/tests/speeds.rs` checks that the network delivers long packets even with tiny buffers. It also checks that at constant loads
+//!   each channel reaches the rate that the thresholds imply.
+//! - `engine/tests/modes.rs` tests sets of rates other than the default ones.
+//! - `engine/tests/conservation.rs` checks that the cycles of each channel, over all its states, add up to the window.
+//! - `tests/test_analysis_dvfs.py` checks that the energy is between two bounds. The lower bound is the energy with a policy that knows the
+//!   best rate in advance. The upper bound is the energy of links that are always on.
 
 use super::changes::Changes;
 use super::rungs::rungs;
@@ -46,15 +47,15 @@ use weft_units::{Cycles, Refusal, Time};
 pub struct RateLadder {
     /// Time between two decisions of a channel.
     pub epoch: Time,
-    /// Duration of a change of the rate. During this time the channel carries nothing and is `waking`. With `changes: carry`, a change down
-    /// takes no time. Before a change up, the channel keeps the lower rate for this time.
+    /// Duration of a change of the rate. During this time the channel carries nothing and is `waking`. With `changes: carry`, the channel
+    /// always carries traffic. A change down then takes no time. Before a change up, the channel keeps the lower rate for this time.
     pub transition: Time,
     /// A channel moves to the next higher rate if its utilisation at the present rate was above this share.
     pub up: f64,
     /// A channel moves to the next lower rate if its utilisation at that rate would have been below this share.
     pub down: f64,
-    /// The slowest mode that channels use, out of those that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
-    /// allowed. Default: the slowest mode that carries traffic. All modes between the slowest one and `on` are steps.
+    /// The slowest mode that channels use: one of the modes that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
+    /// allowed. Default: the slowest mode that carries traffic. Channels use all modes from the slowest one to `on`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"half", example = &"quarter", example = &"low")]
     pub slowest: Option<String>,
@@ -123,7 +124,7 @@ impl PolicyModel for RateLadder {
         Ok(std::iter::once(LinkState::On).chain(waking).chain(slower).collect())
     }
 
-    /// For each step between the slowest and the full rate, the time of one epoch and one change.
+    /// The time of one epoch and one change, multiplied by the number of changes from the slowest to the full rate.
     fn settling_period(&self, _: &Graph, modes: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         let rules = self.rules(cycle_fs)?;
         Ok(Some(rules.epoch.saturating_add(rules.transition).saturating_mul(self.rungs(modes)?.len() as u64 - 1)))
@@ -142,7 +143,7 @@ impl PolicyModel for RateLadder {
     }
 }
 
-/// A rate that a channel can have.
+/// A rate that a channel can have, and the link state with this rate.
 #[derive(Debug, Clone, Copy)]
 struct Rung {
     state: LinkState,
@@ -163,7 +164,8 @@ struct Rules {
 }
 
 impl Rules {
-    /// Index in `rungs` of the next rate, if the utilisation at rate `rung` was `utilisation` in the last epoch.
+    /// Index in `rungs` of the rate that a channel should have next. In the last epoch its rate was `rung` and its utilisation
+    /// `utilisation`.
     fn next(&self, rung: usize, utilisation: f64) -> usize {
         if utilisation > self.up && rung + 1 < self.rungs.len() {
             return rung + 1;
@@ -194,7 +196,7 @@ impl Policy for Rules {
 #[derive(Debug, Clone, Copy, Value)]
 struct Ladder {
     rung: usize,
-    /// Index of the rate to which the channel changes, if any. Until the channel has this rate, it waits for its packets to leave, or is
+    /// Index of the rate to which the channel is changing, if any. Until the change ends, the channel waits for its packets to leave, or is
     /// `waking`, or carries traffic at its present rate.
     to: Option<usize>,
     /// The low 32 bits of the channel's count of sent flits at the beginning of the epoch.
@@ -237,7 +239,7 @@ impl Agents for Ladders {
         }
     }
 
-    /// A channel at the slowest rate that sent nothing in its epoch keeps its rate at the end of the epoch.
+    /// The channel has nothing to do at the end of its epoch if it has the slowest rate and sent nothing.
     fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
         let ladder = (*self.of.get(who)?)?;
         let stays = ladder.rung == 0 && ladder.to.is_none() && channels.flits(who) == ladder.counted;
@@ -262,7 +264,7 @@ impl Ladders {
         self.begin_epoch(o, ladder, channels);
     }
 
-    /// Called when an epoch of channel `o` ends.
+    /// Called when an epoch of channel `o` ends. Begins a change of its rate, or the next epoch.
     fn decide(&self, o: usize, ladder: &mut Ladder, channels: &mut dyn Channels) {
         let sent = channels.flits(o).wrapping_sub(ladder.counted);
         let utilisation = f64::from(sent) / (self.rules.epoch as f64 * channels.bandwidth(o));
@@ -278,7 +280,8 @@ impl Ladders {
             return channels.set_timer(o, channels.now() + self.rules.transition);
         }
         ladder.to = Some(to);
-        // the change begins earlier if the packets leave earlier; set before `close`, because the channel may have drained already
+        // limit for the packets that must leave first; if they leave earlier, the change begins earlier. The timer is set before `close`,
+        // because the channel has possibly drained already
         channels.set_timer(o, channels.now() + self.rules.epoch);
         OFF.close(channels, o);
     }

@@ -4,9 +4,9 @@ use weft_api::state::rate::Rate;
 use weft_api::state::{LinkState, Modes};
 use weft_units::Refusal;
 
-/// The modes that carry traffic, from the slowest one to `on`. Policies change the rate of a channel from one of these modes to the next.
-/// `slowest`: the name of the slowest mode to use. `path`: the key of the scenario that gives this name. Refuses a `slowest` that carries
-/// nothing or is not slower than `on`. Also refuses a run without a slower mode that carries traffic, and two modes with the same rate.
+/// The modes that carry traffic, from the slowest one to `on`. `slowest`: the name of the slowest mode to use. `path`: the key of the
+/// scenario that contains this name. Refuses a `slowest` that carries nothing or is not slower than `on`. Also refuses a run without a
+/// slower mode that carries traffic, and two modes with the same rate.
 pub fn rungs(modes: &Modes, slowest: Option<&str>, path: &str) -> Result<Vec<LinkState>, Refusal> {
     let rate = |state: LinkState| modes.rate(state);
     let slower = modes.named().filter(|&state| modes.carries(state) && rate(state).is_below(Rate::ONE));

@@ -2,40 +2,43 @@
 //! of stages that are on.
 //!
 //! # Source
-//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as used by Kim et al., "TCEP", ISCA
-//! 2018, section V. Stage s contains the row links of row s of the routers, and the column links from row s to higher rows. Stage 1 is
-//! always on.
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016. The form is the one that Kim et al.,
+//! "TCEP", ISCA 2018, section V, compare with TCEP. Stage s contains the links within row s of the routers, and the column links from row s
+//! to rows with higher numbers. Stage 1 is always on.
 //! # Parameters
-//! `low`, `high`: thresholds for the mean occupied share of the fullest input buffer of a router, from 0 to 1. `wake_per_link` \[time\]:
-//! time to warm a stage, for each link of the stage. `averaging` \[time\]: window over which the occupancy is averaged, and time between
-//! two decisions. `release`: with `never`, a stage that has been switched on stays on. With `below_low`, a stage goes off as soon as the
-//! router that requested it is below `low`. `initial`: stages that are on in cycle 0.
+//! `low`, `high`: thresholds for the utilisation of a router: the mean occupied share of its fullest input buffer, from 0 to 1.
+//! `wake_per_link` \[time\]: time to warm a stage, divided by the number of its links. `averaging` \[time\]: window over which the
+//! occupancy is averaged, and time between two decisions. `release`: with `never`, a stage that has been switched on stays on. With
+//! `below_low`, a stage goes off as soon as the router that requested it is below `low`. `initial`: stages that are on in cycle 0.
 //! # Guarantees
-//! A single sequencer decides for the whole network, without delay. The utilisation of a router in a window is that of its fullest input
-//! port from another router. The flits of all VCs of a port count. A flit occupies buffer space from the cycle of its arrival to the cycle
-//! of its departure, both included. If the utilisation of any router is above `high`, the sequencer warms the next stage. A stage that
-//! warms is in state `waking`. The stage counts as requested by the router with the highest utilisation. If several routers have this
-//! utilisation, the one with the lowest number counts. With `below_low`, the newest stage goes off under two conditions: no router is above
-//! `high`, and the router that requested the stage is below `low`. If that stage was on from the beginning, every router must be below
-//! `low`. From the decision on, no new packet uses the stage. The stage drains, and goes dark at the end of a window. The stage that was
-//! switched on last goes off first. Only one stage changes at a time. The sequencer makes no other decision while a stage warms or drains,
-//! and for one whole window afterwards. A dark stage has no flit and no missing credit, and no packet in flight can need it.
+//! A single sequencer decides for the whole network, without delay. The utilisation of a router in a window is the mean occupied share of
+//! one input buffer: the fullest of those behind links from other routers. The buffers of all VCs of a port count together. A flit occupies
+//! buffer space from the cycle of its arrival to the cycle of its departure, both included. If the utilisation of any router is above
+//! `high`, the sequencer warms the next stage. While a stage warms, its links are in state `waking`. The router with the highest
+//! utilisation counts as the one that requested the stage. Of several routers with this utilisation, it is the one with the lowest number.
+//! With `below_low`, the newest stage goes off under two conditions: no router is above `high`, and the router that requested the stage is
+//! below `low`. If that stage was on from the beginning of the run, every router must be below `low`. From the decision on, no new packet
+//! uses the stage. The stage drains, and goes dark at the end of the first window at which it is empty. The stage that was switched on last
+//! goes off first. Only one stage changes at a time. While a stage warms or drains, and for one whole window afterwards, the sequencer
+//! makes no other decision. A dark stage has no flit and no missing credit, and no packet in flight can need it.
 //! # Choices
 //! The default is `never` for the following reason. The TCEP paper gives 25 % and 75 % as thresholds. According to the paper, the newest
-//! stage is turned off if the router that requested it later sees less than the low threshold. If the paper means the mean occupancy of a
-//! buffer, as `below_low` does, the rule contradicts the paper's results. The paper's buffers cover a round trip many times over (6 VCs of
-//! 32 flits, links of 10 cycles). Therefore the buffers are nearly empty at every load that the network carries: 3 % full at uniform load
-//! 0.9. The stage that makes a load possible would go off at once. Without the stage, queues would grow and the stage would come on again,
-//! and so on without end. In the paper, however, all links are on at high load, and under tornado every stage is on from load 0.05 on. The
-//! results of the paper are possible if a stage stays on while the load lasts. `never` is the simplest rule with this effect. `never` has a
-//! price: after a peak of the load (phases, bursts, batches that end), the stages stay on and save nothing.
+//! stage is turned off if the router that requested it later measures less than the low threshold. This rule contradicts the paper's
+//! results if the paper measures the mean occupancy of a buffer, as `below_low` does. The paper's buffers are many times larger than a
+//! credit round trip needs (6 VCs of 32 flits, links of 10 cycles). Therefore the buffers are nearly empty at every load that the network
+//! carries: 3 % full at uniform load 0.9. A stage would go off soon after it has made a load possible. Without the stage, queues would grow
+//! and the stage would come on again, and so on without end. In the paper's results, however, all links are on at high load, and under
+//! tornado every stage is on from load 0.05 on. The results of the paper are possible if a stage stays on while the load lasts. `never` is
+//! the simplest rule with this effect. Its price: after a peak of the load (phases, bursts, batches that end), the stages stay on and save
+//! nothing.
 //! # Not modelled
 //! The time until a request reaches the sequencer, and until the sequencer's command reaches the routers. The sharing of lasers: the model
 //! assumes one laser for each link.
 //! # Validation
-//! `engine/tests/slac.rs` checks the links of each stage, and compares the states over time with the rule. It checks connectivity and
-//! latency for every number of stages. While the load rises and falls, no packet is lost, and no flit crosses a dark link. Results are the
-//! same in any number of blocks. No test compares this policy with another simulator, because none has this policy.
+//! `engine/tests/slac.rs` checks the links of each stage, and compares the states of the stages over time with those that the rule implies.
+//! It checks connectivity and latency for every number of stages that are on. While the load rises and falls, no packet is lost, and no
+//! flit crosses a dark link. Results are the same for any number of blocks. No test compares this policy with another simulator, because no
+//! other simulator has it.
 
 #[doc(hidden)]
 pub mod gauge;
@@ -69,7 +72,7 @@ pub struct Slac {
     /// If the utilisation of a router is above this value, the router requests the next stage.
     #[serde(default = "default_high")]
     pub high: f64,
-    /// Time to warm a stage, for each link of the stage.
+    /// Time to warm a stage, divided by the number of links of the stage.
     #[serde(default = "default_time")]
     pub wake_per_link: Time,
     /// Window over which the utilisation is averaged, and time between two decisions.
@@ -216,7 +219,7 @@ impl PolicyModel for Slac {
     }
 
     fn examples() -> Vec<Self> {
-        // parameters with which stages go on and off early in a test
+        // with these parameters, stages go on and off early in a test
         written(&[
             r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns", "release": "below_low"}"#,
             r#"{"low": 0.05, "high": 0.1, "wake_per_link": "2ns", "averaging": "30ns"}"#,
@@ -224,7 +227,7 @@ impl PolicyModel for Slac {
     }
 }
 
-/// Index of the stage of the link between two routers, from 0. The stage is the lower of the two routers' rows.
+/// Index of the stage of the link between two routers, from 0. This index is the lower of the two routers' rows.
 fn stage_of(rows: &[u8], a: u32, b: u32) -> usize {
     rows[a as usize].min(rows[b as usize]).into()
 }
@@ -262,8 +265,8 @@ fn check_managed(site: &Site) -> Result<(), Refusal> {
     ))
 }
 
-/// Number of dimensions of a grid in which one link joins every two routers of each row or column; `None` for other graphs. The policy
-/// refuses other grids, because the time to warm a stage counts one link for each pair of routers.
+/// Number of dimensions of a grid in which exactly one link joins every two routers of each row or column; `None` for other graphs. The
+/// policy refuses other grids, because it computes the time to warm a stage from one link for each pair of routers.
 fn complete_dimensions(graph: &Graph) -> Option<usize> {
     let complete =
         graph.structure().grid.as_ref().filter(|grid| grid.uniform() == Some(Line::Complete) && !graph.has_trunks());

@@ -1,5 +1,6 @@
-//! The star around the hub of every subnetwork. The hub is one router of the subnetwork, and the star is the links that join the hub to
-//! all other routers. Three policies keep it on: `fewest_links`, `static` without a list of links, and `tcep` while the hub does not move.
+//! The star around the hub of every subnetwork. The hub is one router of the subnetwork, and the star is the links that join the hub to all
+//! other routers. Three policies keep the star on: `fewest_links`, `static` without a list of links, and `tcep` while the hub does not
+//! move.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub enum Initial {
 }
 
 impl Initial {
-    /// The state in cycle 0 of the link between routers `a` and `b`, if member `hub` is the hub of every subnetwork.
+    /// Returns the state in cycle 0 of the link between routers `a` and `b`, if the member with index `hub` is the hub of every subnetwork.
     pub(super) fn state(self, nets: &Subnets, coords: &[u64], hub: u8, (a, b): (u32, u32)) -> LinkState {
         if self == Self::AllOn || is_root(nets, coords, hub, (a, b)) { LinkState::On } else { LinkState::Off }
     }

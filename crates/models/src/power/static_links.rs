@@ -4,16 +4,17 @@
 //! A reference for power policies: a set of links chosen in advance for a known load. `root` is a star in every subnetwork, the state of
 //! least power in Kim et al., "TCEP", ISCA 2018, Section III-B.
 //! # Parameters
-//! `on`: `root` (the star around the hub), or `links` (a list of pairs of neighbouring routers). `hub`: the member of every subnetwork at
-//! the centre of its star. If the link between two members is off, packets between them can go over this member.
+//! `on`: `root` (the star around the hub), or `links` (a list of pairs of neighbouring routers). `hub`: the member (router) of every
+//! subnetwork that is the centre of its star. Packets between two other members whose link is off can go over the hub.
 //! # Guarantees
 //! No link changes its state. A link that is off carries nothing. Every two routers of a subnetwork must have a link that is on, or a path
 //! over one other router. The policy refuses any other set of links. The policy needs a routing that knows which links are off.
 //! # Not modelled
-//! The process that switched the links on or off before the run.
+//! The time and energy of switching the links before the run.
 //! # Validation
 //! `engine/tests/pal.rs` checks an 8x8 flattened butterfly under `root`: 112 of 448 links are on, and latency without contention equals
-//! theory. For stars with some further links, it checks the hops between every two routers, and that links that are off carry nothing.
+//! theory. For stars with some further links, it checks the number of hops between every two routers, and that links that are off carry
+//! nothing.
 
 use crate::power::stars::is_root;
 use schemars::JsonSchema;
@@ -39,7 +40,7 @@ pub struct Static {
     pub hub: u8,
 }
 
-/// The links that are on.
+/// The choice of the links that are on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum On {
@@ -129,8 +130,8 @@ impl Runtime {
         }
     }
 
-    /// Refuses a set of links in which two routers of a subnetwork have no path over at most one other router. Returns the set of all links
-    /// that the policy manages, as pairs with the lower router first.
+    /// Returns the set of all links that the policy manages, as pairs with the lower router first. Refuses a set `on` with which two
+    /// routers of a subnetwork have neither a link nor a path over one other router.
     fn check(&self, site: &Site) -> Result<HashSet<(u32, u32)>, Refusal> {
         let nets = &self.nets;
         let mut known = HashSet::new();

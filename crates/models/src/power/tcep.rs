@@ -1,52 +1,54 @@
-//! TCEP consolidates traffic on few links and switches the other links off. Neighbouring routers agree on changes of a link by requests.
-//! Each router switches at most one link per epoch.
+//! TCEP consolidates traffic on few links and switches the other links off. The two routers of a link exchange requests and answers to
+//! agree on changes of the link. Each router begins at most one change per epoch.
 //!
 //! # Source
 //! Kim et al., "TCEP: Traffic Consolidation for Energy-Proportional High-Radix Networks", ISCA 2018, Section IV. Where the paper leaves a
-//! choice open, the choice is a parameter or is named below.
+//! choice open, the choice is a parameter, or "Choices" below names it.
 //! # Parameters
 //! `hub`: member of every subnetwork whose links to all others (the star) are never switched off. `high_water`: U_hwm, the utilisation that
-//! a link should not exceed \[share of a link\]. `activation_epoch`, `deactivation_epoch` \[time\]: times between decisions to switch links
-//! on, and off. `wake` \[time\]: time from the agreement until a link carries flits. `shadow`: time for which a link stays ready before it
-//! goes off. `initial`: links that are on in cycle 0. `algorithm`: form of Algorithm 1 of the paper. `spares`: rule for the links that a
-//! router may switch off. The rule `even` is ours, not the paper's. The rule `even` applies if routers send at least the demand `from`
-//! \[flits/cycle to each other member\], and fills links up to the share `target` (see `spares.rs`). `utilisation`: direction of a link
-//! whose utilisation counts. `guard`: if the link that was activated last stays on while an inner link (which Algorithm 1 keeps on) is
-//! above half the high-water mark. `deactivate`: if links are switched off at all. `phase`: if the epochs of all routers begin together, or
-//! each in a random cycle. `tables`: how other routers learn of a new state of a link. `rotate_hub` \[deactivation epochs\]: time after
-//! which the next member becomes the hub (0: never).
+//! a link should not exceed \[share of a link\]. `activation_epoch` \[time\]: time between decisions to switch links on.
+//! `deactivation_epoch` \[time\]: time between decisions to switch links off. `wake` \[time\]: time from the agreement until a link carries
+//! flits. `shadow`: time for which a deactivated link stays ready before it goes off. `initial`: links that are on in cycle 0. `algorithm`:
+//! form of Algorithm 1 of the paper. `spares`: rule for the links that a router may switch off. The rule `even` is ours, not the paper's.
+//! It applies if a router sends at least the demand `from` \[flits/cycle to each other member\]. It fills links up to the utilisation
+//! `target` (see `spares.rs`). `utilisation`: direction of a link whose utilisation counts. `guard`: whether the link that was activated
+//! last stays on while an inner link (which Algorithm 1 keeps on) is above half the high-water mark. `deactivate`: whether links are
+//! switched off at all. `phase`: whether the epochs of all routers end together, or each in a random cycle. `tables`: how other routers
+//! learn of a new state of a link. `rotate_hub` \[deactivation epochs\]: time after which the next member becomes the hub (0: never).
 //! # Guarantees
 //! The stars stay on. Therefore every router can reach every other router in every cycle. A router begins at most one physical transition
 //! (waking, going off) per activation epoch, and has at most one shadow link. A link goes dark only when both ends are drained: no packet
-//! waits for it, no VC is held, and all credits have returned. Therefore no packet is lost, and a dark channel carries nothing. With
+//! requests the link or holds its VCs, and all credits have returned. Therefore no packet is lost, and a dark channel carries nothing. With
 //! `deactivate: false` and `initial: all_on`, results with a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
-//! A router judges all requests of an epoch at the end of the epoch. A router judges deactivations at the ends of deactivation epochs,
-//! after activations. The best request is the one with the highest virtual utilisation (traffic on detours because the link is off). Of
-//! equal requests, that of the router with the lowest number is the best. A router whose own request for an activation has no answer yet
-//! agrees only to a better request. A router may agree even if it has requested to deactivate another link. If both ends of a link request
-//! the same change, one of the two requests is void, and the other gets an answer like every request. If a router cannot carry out an
-//! agreed change any more, it withdraws. A detour over a link counts as a detour over a crowded link if the link was above the high-water
-//! mark in the last epoch. If a router needs another path to several members, it requests the path to the first such destination of the
-//! epoch. A shadow link goes off at the end of an epoch: the first at which its router begins no other change and waits for no answer. The
-//! router at the lower end of a link sends the link's new state to the other members. Control packets are single flits on a separate VC
-//! with strict priority. Control packets overtake data flits that wait for a link, one per cycle and link. Control packets go directly to
-//! the receiver or over the hub. If both paths are cut, control packets go over any other member. Credits, and the messages "drained" and
-//! "awake", travel on the side channel of the link.
+//! A router judges all requests of an epoch at the end of the epoch. It judges requests for deactivations at the ends of deactivation
+//! epochs, after those for activations. The best request is the one with the highest virtual utilisation (traffic on detours because the
+//! link is off). Of equal requests, that of the router with the lowest number is the best. A router whose own request for an activation has
+//! no answer yet agrees only to a better request. A router may agree even if it has requested to deactivate another link. If both ends of a
+//! link request the same change, one of the two requests is void, and the other is agreed to and answered. If a router cannot carry out an
+//! agreed change any more, it withdraws. A router requests another path to a member if packets to it took detours over a crowded link. A
+//! link is crowded if it was above the high-water mark in the last epoch. If there are several such members, it requests a path to the
+//! first one of the epoch. A shadow link whose time `shadow` is over goes off at the end of an epoch. It is the first epoch at whose end
+//! the router begins no other change, and waits for no answer to a request to activate a link. Of the two ends of a link, the router with
+//! the lower member number sends the link's new state to the other members. Control packets are single flits on a separate VC with strict
+//! priority. They overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the
+//! hub. If both paths are cut, control packets go over any other member. Credits, and the messages "drained" and "awake", travel on the
+//! side channel of the link.
 //!
-//! If an end of a link drains, its agent tests every 4 cycles if it has drained. The cycle loop does not notify the agent of this event,
-//! for two reasons. First, the last event before the end has drained can be a credit, a withdrawn request or a departing flit. To notice
-//! it, the cycle loop would have to test each credit, even in networks without TCEP. Second, with an event, links would go off up to 3
-//! cycles earlier, and results would change.
+//! While an end of a link drains, its agent tests every 4 cycles whether the end has drained. The cycle loop does not report this to the
+//! agent, for two reasons. First, the last event before the end has drained can be a credit, a withdrawn request or a departing flit. The
+//! cycle loop would have to test each credit, even in networks without TCEP. Second, with a report, links would go off up to 3 cycles
+//! earlier, and results would change.
 //! # Not modelled
-//! Buffers for control flits: a control flit can wait for its link in a queue without a limit. Conflicts between control flits in the
-//! crossbar. The cycle by which a control flit would delay flits that already wait for its link. In Weft, it delays only flits that arrive
-//! later. Supply droop, and clock recovery beyond the wake-up delay.
+//! Limited buffers for control flits: they wait for their link in a queue without a limit. Conflicts between control flits in the crossbar.
+//! A delay of one cycle for data flits that already wait for the link of a control flit: only flits that arrive later are delayed. Supply
+//! droop, and clock recovery beyond the wake-up delay.
 //! # Validation
-//! `engine/tests/tcep.rs` checks the number of links that are on at minimum power, and the latency with these links. On rows of three and
-//! four routers, each kind of message occurs at least once. If no link is switched, results are those of `always_on`. Over random steps of
-//! the load, no packet is lost, and all routers stay connected. Results are the same on any number of blocks. `power/tcep/link_model.rs`
-//! explores all orders of messages between the two ends of a link. `power/tcep/partition.rs` checks the example of the paper's Fig. 6.
+//! `engine/tests/tcep.rs` checks the number of links that are on at minimum power, and the latency with these links. In its tests on rows
+//! of three and four routers, each kind of message occurs at least once. If no link is switched, results are those of `always_on`. If the
+//! load changes in random steps, no packet is lost, and all routers stay connected. Results are the same for any number of blocks.
+//! `power/tcep/link_model.rs` explores all orders of messages between the two ends of a link. `power/tcep/partition.rs` checks the example
+//! of the paper's Fig. 6.
 
 mod activation;
 mod agent;
@@ -89,13 +91,14 @@ pub struct Tcep {
     /// U_hwm: the utilisation that a link should not exceed, between 0 and 1.
     #[serde(default = "high_water")]
     pub high_water: f64,
-    /// Time after which routers judge requests to activate links, and send such requests.
+    /// Time between two decisions of a router about links to activate: it answers the requests of other routers, and sends its own.
     #[serde(default = "thousand")]
     pub activation_epoch: Time,
-    /// Time after which routers judge requests to deactivate links, and send such requests; a multiple of the activation epoch.
+    /// Time between two decisions of a router about links to deactivate: it answers the requests of other routers, and sends its own. A
+    /// multiple of the activation epoch.
     #[serde(default = "ten_thousand")]
     pub deactivation_epoch: Time,
-    /// Time from the agreement until a link carries flits.
+    /// Time from the agreement to activate a link until the link carries flits.
     #[serde(default = "thousand")]
     pub wake: Time,
     /// Time for which a deactivated link stays ready (`shadow`) before it goes off.
@@ -140,17 +143,17 @@ pub enum Shadow {
     DeactivationEpoch,
 }
 
-/// The links that a router offers to switch off, or switches off at another router's request.
+/// Rule for the links that a router requests to switch off, or agrees to switch off.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Spares {
     /// Outer links, according to Algorithm 1 of the paper.
     Outer {},
     /// A rule of Weft, not of the paper. At high demand, any link may go off if the other links of the router, with its traffic, stay below
-    /// the mean utilisation `target`. The link with the least traffic goes off first. At lower demand, the rule is `outer`.
+    /// the mean utilisation `target`. The link with the least traffic goes off first. At a demand below `from`, the rule `outer` applies.
     Even {
-        /// Demand from which the rule for high demand applies: flits per cycle that a router sends to each other member on average, above
-        /// 0.
+        /// Demand from which the rule for high demand applies: flits per cycle that a router sends to each other member, on average over
+        /// the members. Above 0.
         #[serde(default = "from")]
         from: f64,
         /// Highest mean utilisation of the links that stay on, between 0 and 1.
@@ -173,14 +176,14 @@ fn target() -> f64 {
     0.92
 }
 
-/// The channel whose utilisation counts as that of the link.
+/// The channel whose utilisation counts as the utilisation of its link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The channel of the link that carries more flits.
+    /// Of the two channels of the link, the one that carries more flits.
     #[default]
     Larger,
-    /// The channel on which the judging router sends.
+    /// The channel on which the router sends that makes the decision.
     Outgoing,
 }
 
@@ -202,7 +205,7 @@ pub enum Tables {
     /// A router sends a control packet to each other member of the subnetwork.
     #[default]
     Broadcast,
-    /// The other routers learn the state after two link latencies, without control packets.
+    /// The other routers know the new state after two link latencies, without control packets.
     Delayed,
 }
 
@@ -252,7 +255,7 @@ impl PolicyModel for Tcep {
         !self.deactivate && self.initial == Initial::AllOn
     }
 
-    /// Zero if all links are on from the beginning and no link goes off: the policy then makes no decision.
+    /// Returns zero if all links are on from the beginning and no link goes off, because the policy then makes no decision.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         if self.stays_on() {
             return Ok(Some(0));
@@ -296,7 +299,7 @@ impl PolicyModel for Tcep {
     }
 
     fn examples() -> Vec<Self> {
-        // short epochs, and links that wake quickly, so that tests see changes
+        // epochs and wake times are short, so that the policy switches links within a test
         written(&[r#"{"activation_epoch": "250ns", "deactivation_epoch": "1000ns", "wake": "120ns"}"#])
     }
 }
@@ -335,7 +338,7 @@ impl Tcep {
         }
         // requests and answers can take the path over the hub, and must arrive within an epoch
         let links = nets.classes[..nets.count].iter().map(|&class| site.latencies[usize::from(class)]);
-        // requests and answers can also wait on each link for a broadcast
+        // on each link, requests and answers can also wait for the packets of a broadcast
         let queue = 2 * u64::from(nets.widest());
         let way = links.map(|(flit, credit)| 2 * (flit + site.router_delay) + credit + queue);
         let way = way.max().unwrap_or(0);

@@ -11,9 +11,9 @@ use weft_api::state::Packet;
 pub struct Gauge {
     #[kept(fixed)]
     radix: u32,
-    /// Indexed by level and by the upward links chosen up to this level: number of packets that made these choices in this block. If a
-    /// packet with these choices is delivered or discarded in this block, the count falls, even if the packet made the choices in another
-    /// block. The sum over all blocks is the number of packets in flight with these choices.
+    /// Indexed by level and by the upward links chosen up to this level: a number of packets. Packets that make these choices in this block
+    /// raise it. Packets with these choices that are delivered or discarded in this block lower it. A packet can end in another block than
+    /// the one in which it chose. The sum over all blocks is the number of packets in flight with these choices.
     #[kept(each)]
     chosen: Vec<Vec<i64>>,
 }
@@ -28,7 +28,7 @@ impl Agents for Gauge {
         self.count_last(packet, 1);
     }
 
-    /// Moves the count of a packet that has replaced its choice by another upward link of the same level.
+    /// Counts a packet under its new choice, if it has replaced its last upward link by another one of the same level.
     fn rerouted(&mut self, before: &Packet, now: &Packet) {
         self.count_last(before, -1);
         self.count_last(now, 1);

@@ -1,5 +1,5 @@
-//! The overseer of the elastic tree policy. At the end of each epoch it reads the utilisation of every level, and changes the widths of the
-//! levels together. If links have failed, the overseer replaces them by other links.
+//! The overseer of the elastic tree policy. At the end of each epoch the overseer reads the utilisation of every level, and changes the
+//! widths of all levels together. If links have failed, the overseer replaces them by other links.
 
 use super::plan::{Failed, Plan, Tree};
 use super::{Gauge, OFF, Runtime};
@@ -27,8 +27,8 @@ pub(super) struct Sizer {
     failed: Failed,
     change: Option<Change>,
     epoch_end: u64,
-    /// True if a change of links has ended in this epoch. In an epoch with such a change, the utilisation does not yet show the effect of
-    /// the new widths.
+    /// True if a change of links has ended in this epoch. The utilisation of this epoch then belongs partly to the old widths, so the
+    /// overseer does not decide from it.
     has_changed: bool,
     /// For each level: the utilisation of its busiest channel in the last epoch.
     #[kept(each)]
@@ -105,7 +105,7 @@ impl Overseer for Sizer {
         }
     }
 
-    /// The overseer has nothing to do while no flit is sent and all widths are as small as possible.
+    /// The overseer has nothing to do if the network sends no flit and all widths are as small as possible.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let is_calm = self.change.is_none() && !self.has_changed && self.busiest.iter().all(|&used| used == 0.0);
         let sends = |channel: &Channel| network.flits(channel.number) != channel.flits;
@@ -225,8 +225,8 @@ impl Sizer {
         }
     }
 
-    /// The widths at which no level would be too busy if its load were spread evenly. Returns the largest widths if even those are too
-    /// small. Searches from the top level down, because a higher level has fewer links to wake.
+    /// The present widths, increased until no level would have a utilisation above `high` if its load were spread evenly. Ends at the
+    /// largest widths, even if a level is still too busy. Searches from the top level down, because a higher level has fewer links to wake.
     fn grown(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).rev() {
@@ -240,8 +240,8 @@ impl Sizer {
         widths
     }
 
-    /// The smallest widths at which the utilisation of all levels would stay below `low`. Searches from the leaves up, because lower levels
-    /// have more links to switch off.
+    /// Makes the levels narrower as long as the utilisation of the changed level and of all levels above it would stay below `low`. Begins
+    /// at the leaves, because lower levels have more links to switch off.
     fn shrunk(&self) -> Widths {
         let (mut widths, mut busiest) = (self.plan.widths, self.busiest.clone());
         for level in (0..busiest.len()).filter(|&level| self.policy.managed[level]) {
@@ -257,8 +257,8 @@ impl Sizer {
         widths
     }
 
-    /// Sets power state `state` on the channels that packets reach over the links `with`, but not over the links `without`. A draining
-    /// channel still carries the packets that have already chosen it.
+    /// Sets the power state `state` of all managed channels that a leaf can reach over the links `with`, but not over the links `without`.
+    /// Only `On` and `Off` open or close a channel: a draining channel still carries the packets that have already chosen it.
     fn enter(&self, network: &mut dyn Network, (without, with): (&LinksUp, &LinksUp), state: LinkState, now: u64) {
         for channel in self.between(without, with) {
             match state {
@@ -277,7 +277,8 @@ impl Sizer {
         managed.filter(move |&channel| reached(with, channel) && !reached(without, channel))
     }
 
-    /// True if no packet in flight has chosen a link of `from` that is no longer used, and all credits of these links have returned.
+    /// True if the links of `from` that the present plan does not use have drained. No packet in flight has chosen them, and all their
+    /// credits have returned.
     fn is_drained(&self, network: &mut dyn Network, from: &Plan) -> bool {
         for (level, choices) in from.links.beyond(&self.plan.links) {
             let under_way = (0..network.blocks()).map(|block| gauge(network, block).chosen(level, choices));
@@ -294,8 +295,8 @@ impl Sizer {
     }
 }
 
-/// Sets the width of `level`. Adjusts the expected utilisation of this level and of the levels above, which then have more or fewer routers
-/// in use.
+/// Sets the width of `level`. Scales the expected utilisation `busiest` of this level, and of the levels above, whose routers in use become
+/// more or fewer with this width.
 fn resize(widths: &mut Widths, busiest: &mut [f64], level: usize, width: u32) {
     let share = f64::from(widths.of(level)) / f64::from(width);
     busiest[level..].iter_mut().for_each(|used| *used *= share);
@@ -328,14 +329,14 @@ mod tests {
     #[test]
     fn the_highest_level_that_can_grow_at_or_below_the_busy_one_does() {
         let grown = |widths, busiest, managed| sizer(widths, busiest, managed).grown();
-        // a utilisation of 1.0 on one link is 0.5 on each of two links
+        // two links instead of one halve the utilisation of 1.0
         check(grown([1, 1], [0.1, 1.0], [true; 2]), [1, 2]);
-        // 1.0 * 2/3 is below 0.75; the level above then has 3/2 times the links in use
+        // With width 3 instead of 2, level 0 has a utilisation of 1.0 * 2/3, below 0.75. Level 1, which cannot grow, then has 0.9 * 2/3
         check(grown([2, 8], [1.0, 0.9], [true; 2]), [3, 8]);
-        // the level above cannot grow, or the policy does not manage it
+        // level 1 is too busy, but already has all 8 links, or is not managed by the policy: level 0 grows instead
         check(grown([2, 8], [0.5, 0.9], [true; 2]), [3, 8]);
         check(grown([2, 4], [0.5, 0.9], [true, false]), [3, 4]);
-        // the width is at most the number of all links
+        // the width never exceeds the number of links, 8
         check(grown([8, 8], [1.0, 1.0], [true; 2]), [8, 8]);
         check(grown([3, 5], [0.75, 0.4], [true; 2]), [3, 5]);
     }
@@ -343,10 +344,10 @@ mod tests {
     #[test]
     fn levels_shrink_while_all_stay_below_low_from_the_leaves_up() {
         let shrunk = |widths, busiest, managed| sizer(widths, busiest, managed).shrunk();
-        // with width 2 on level 0, both levels have 0.1 * 8/2 = 0.4; with width 1 it would be 0.8. Then level 1 has 0.4 * 8/7 = 0.46 with
-        // width 7, but 0.4 * 8/6 = 0.53 with width 6
+        // with width 2 on level 0, the utilisation of both levels is 0.1 * 8/2 = 0.4; with width 1 it would be 0.8, above 0.5. Then the
+        // utilisation of level 1 is 0.4 * 8/7 = 0.46 with width 7, but 0.4 * 8/6 = 0.53 with width 6
         check(shrunk([8, 8], [0.1, 0.1], [true; 2]), [2, 7]);
-        // with fewer routers in use, the level above would be too full
+        // if level 0 were narrower, fewer routers of level 1 would be in use, and level 1 would be too busy
         check(shrunk([8, 8], [0.1, 0.45], [true; 2]), [8, 8]);
         check(shrunk([8, 8], [0.6, 0.1], [true; 2]), [8, 2]);
         check(shrunk([8, 8], [0.0, 0.0], [false, true]), [8, 1]);

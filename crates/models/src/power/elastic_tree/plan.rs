@@ -1,9 +1,10 @@
-//! Chooses the upward links that packets use at given widths: the first ones, or after failures the links that join the most leaves.
+//! Chooses the upward links that packets use, for a given width (number of upward links per router) of each level. These are the first
+//! links or, after failures, the links that join the most leaves.
 //!
 //! All pods use the same upward links. Therefore a plan is a set of choices. A choice is a sequence of indices of upward links, one per
-//! level, from a leaf upwards. The cost of a choice is the number of leaves that its failed links cut off. Each choice continues with its
-//! cheapest upward links, as many as the level's width. If only other choices join two leaves (have working links from both leaves), the
-//! plan also uses the first of these choices.
+//! level, from a leaf upwards. The cost of a choice is the number of leaves that its failed links cut off. From each level to the next, the
+//! plan continues a choice by its cheapest upward links, as many as the width of the level. A choice joins two leaves if its links work on
+//! the way up from both. If no choice of the plan joins two leaves, the plan also uses the first choice that does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use weft_api::base::kept::Value;
@@ -29,7 +30,7 @@ pub(super) struct Tree {
 /// The failed upward links of each router. Key: the coordinates of the router. Value: a bit mask over the indices of its upward links.
 pub(super) type Failed = BTreeMap<u64, Ups>;
 
-/// A set of choices: a bit mask over the indices of choices.
+/// A set of choices (sequences of upward links): a bit mask over the indices of choices.
 type Reach = Vec<u64>;
 
 impl Plan {
@@ -40,7 +41,7 @@ impl Plan {
         Self { widths, links: LinksUp { radix: tree.radix, used, ..LinksUp::default() } }
     }
 
-    /// A plan that uses the best upward links if the links `failed` do not work.
+    /// A plan that uses the upward links from which failed links cut off the fewest leaves.
     pub fn around(tree: &Tree, widths: Widths, failed: &Failed) -> Self {
         if failed.is_empty() {
             return Self::plain(tree, widths);
@@ -73,9 +74,9 @@ impl Tree {
         (0..self.levels).map(|level| vec![0; self.choices(level)]).collect()
     }
 
-    /// Continues each used choice that does not lead further up yet, by its cheapest upward links, as many as the width of the level. Of
-    /// links with equal costs, it takes the first. `cost`: returns the cost \[leaves cut off\] of a choice, from its last level and its
-    /// index.
+    /// Completes each used choice that ends below the top: adds its cheapest upward links on each further level, as many as the width of
+    /// the level. Of links with equal costs, adds the first. `cost`: returns the cost \[leaves cut off\] of a choice, from its last level
+    /// and its index.
     fn fill(&self, used: &mut [Vec<Ups>], widths: Widths, cost: impl Fn(usize, usize) -> u64) {
         let mut below = vec![0];
         for (level, used) in used.iter_mut().enumerate() {
@@ -106,8 +107,8 @@ impl Tree {
         used[level][number % below] >> (number / below) & 1 != 0
     }
 
-    /// Indexed by level and choice up to this level: number of leaves that failed links cut off from the choice and from its best
-    /// continuations.
+    /// The costs of choices, indexed by level and by choice up to this level. The cost is the number of leaves that failed links cut off
+    /// from the choice, or from its best continuations further up.
     fn costs(&self, widths: Widths, failed: &Failed) -> Vec<Vec<u64>> {
         let mut costs: Vec<Vec<u64>> = (0..self.levels).map(|level| vec![0; self.choices(level + 1)]).collect();
         for (&lower, &ups) in failed {
@@ -129,8 +130,8 @@ impl Tree {
         costs
     }
 
-    /// Returns the unused choices up to `level` that the plan must add. The function checks each pair of leaves whose nearest common
-    /// ancestors are just above `level`. If no used choice joins the pair, the result has the first choice that joins it, if there is one.
+    /// Returns the unused choices up to `level` that the plan must add. Checks each pair of leaves whose nearest common ancestors are just
+    /// above `level`. If no used choice joins the pair, but another choice does, the result contains the first of these.
     fn missing(&self, level: usize, used: &[Vec<Ups>], failed: &Failed) -> Vec<usize> {
         let words = self.choices(level + 1).div_ceil(64);
         let mut taken = vec![0; words];
@@ -175,7 +176,7 @@ impl Tree {
             if own > level || digits(lower) != digits(leaf) {
                 continue;
             }
-            // removes all choices that use the failed link
+            // a choice that uses the failed link does not work from this leaf
             let (below, step) = (choices_below(lower, own, self.radix), self.choices(own + 1));
             for up in numbers_of(ups) {
                 let first = below + up as usize * self.choices(own);

@@ -1,4 +1,4 @@
-//! The agents of `fewest_links`. In each block they count the flits on detours. The planner reads the counts.
+//! The agents of `fewest_links`. The agents of each block count the flits on detours. The planner reads these counts.
 
 use crate::power::detours::{Detours, VcsAround, head_of};
 use weft_api::agents::{Agents, BlockSite, Departures, Detour, Probes};
@@ -7,14 +7,14 @@ use weft_api::base::kept::Kept;
 /// Counts of flits for one channel since the run began (modulo 2^32).
 #[derive(Debug, Clone, Copy, Default, Kept)]
 pub(super) struct Around {
-    /// Flits that take a detour to avoid this channel. The channel is their direct link.
+    /// Flits that would have taken this channel, their direct link, but take a detour instead.
     pub avoided: u32,
     /// Flits that take this channel as a hop of a detour.
     pub taken: u32,
     vcs: VcsAround,
 }
 
-/// The counters of one block: one record for each channel. Links do not fail under this policy. A packet therefore stays on the detour for
+/// The counters of one block: one record for each channel. Because Weft refuses faults with this policy, a packet stays on the detour for
 /// which it was counted.
 #[derive(Debug, Kept)]
 pub(super) struct Ledger {
@@ -23,7 +23,7 @@ pub(super) struct Ledger {
     /// True if all packets have one flit.
     #[kept(fixed)]
     single: bool,
-    /// The direct link that each packet of several flits on a detour avoids.
+    /// For each packet of several flits on a detour: the direct link that it avoids.
     detours: Detours,
 }
 
@@ -45,7 +45,7 @@ impl Ledger {
 
 impl Agents for Ledger {
     fn probes(&self) -> Probes {
-        // a packet of one flit is counted when it chooses its path; the flits of a longer packet are counted as they leave
+        // a packet of one flit is counted when it chooses its path; only the flits of longer packets are counted when they leave
         Probes { departures: !self.single, ..Probes::default() }
     }
 

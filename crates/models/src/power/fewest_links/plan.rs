@@ -1,35 +1,38 @@
-//! Finds the smallest set of links of a subnetwork that carries a given matrix of traffic.
+//! Searches the smallest set of links of a subnetwork that carries a given traffic matrix.
 //!
-//! The set must contain the star around the hub. A set of links carries the traffic under two conditions. On average, a flit meets a queue
-//! that is at most as long as on a channel whose utilisation is a given value, the mark. No channel has a utilisation above the mean of 1
-//! and the mark. If two members have a link, their flits use this link up to a utilisation equal to the mark. The pair's other flits, and
-//! all flits of a pair without a link, divide evenly among the members that have links to both. If no member has links to both, the link
-//! carries all flits of the pair. The search compares families of sets, one for each number k of members. Initially all links of the first
-//! k members by rank are on. The search removes links between members other than the hub, the least used links first. Links of equal use
-//! are removed in an order in which every member loses about the same number. The plan is the smallest set that the search finds for any k.
-//! With little traffic, the best sets give many links to a few members. With much traffic, all members need equally many links. All
-//! channels then have the same load, as the lower bound of TCEP's Fig. 12 assumes.
+//! The set must contain the star around the hub. A set of links carries the traffic under two conditions. Let the mark be a given
+//! utilisation. First, the mean queue that a flit meets is at most as long as the queue of a channel at the mark. Second, no channel has a
+//! utilisation above the mean of 1 and the mark. The search assumes these paths: if two members have a link, their flits use this link up
+//! to a utilisation equal to the mark. The rest of their flits, and all flits between two members without a link, divide evenly among the
+//! members that have links to both. If no member has links to both, the direct link carries all flits. The search runs once for each number
+//! k of members. It begins with the set of all links that have at least one end at the first k members (the hub is the first). From this
+//! set it removes links between members other than the hub, the least used links first. Links of equal use are removed in an order in which
+//! every member loses about the same number. The plan is the smallest set over all k. With little traffic, the best sets give many links to
+//! a few members. With much traffic, all members need equally many links. All channels then have the same load, as the lower bound of
+//! TCEP's Fig. 12 assumes.
 
 /// For each member, a mask of the members to which it has a link.
 pub(super) type Links = Vec<u64>;
 
-/// Number of rounds in which the search removes many links at once.
+/// Largest number of rounds in which the search removes many links at once. After these rounds it tries single links.
 const ROUNDS: usize = 6;
-/// Utilisations are rounded to steps of 1 / `STEPS`, so that small differences do not matter for the order of links.
+/// Utilisations are rounded to multiples of the mark divided by `STEPS`, so that small differences do not affect the order in which links
+/// are removed.
 const STEPS: f64 = 20.0;
 
-/// A matrix of traffic between the members of a subnetwork, and the mark for the load of its links.
+/// The traffic between the members of a subnetwork, and the mark (a utilisation) that limits the load of its links.
 pub(super) struct Traffic<'a> {
     /// Indexed by sender and receiver: traffic as a share of the capacity of a channel.
     pub sent: &'a [f64],
     pub members: usize,
     pub hub: usize,
-    /// Utilisation of a channel at which the mean wait of flits reaches its limit.
+    /// If all channels had this utilisation, the mean wait of flits would just reach its limit.
     pub mark: f64,
 }
 
 impl Traffic<'_> {
-    /// The smallest set of links found that carries the traffic, or all links if even all are too few.
+    /// Returns the smallest set of links that the search finds for this traffic. Returns the set of all links if even this set is too
+    /// small.
     pub fn fewest(&self) -> Links {
         let mut best = self.first(self.members);
         let mut used = Vec::new();
@@ -49,7 +52,7 @@ impl Traffic<'_> {
     pub fn fits(&self, links: &Links, used: &mut Vec<f64>) -> bool {
         self.spread(links, used);
         let most = self.mark.midpoint(1.0);
-        // behind a channel of utilisation u, about u / (1 - u) flits wait: 1 / (1 - u) for each flit on the channel
+        // about u / (1 - u) flits wait for a channel of utilisation u: 1 / (1 - u) for each flit on the channel
         let (mut flits, mut waiting) = (0.0, 0.0);
         for &used in used.iter() {
             if used > most {
@@ -61,7 +64,7 @@ impl Traffic<'_> {
         waiting * (1.0 - self.mark) <= flits
     }
 
-    /// Writes the utilisation of each channel into `used`, if only `links` are on.
+    /// Computes the utilisation that each channel would have if only `links` were on, and writes it into `used`.
     fn spread(&self, links: &Links, used: &mut Vec<f64>) {
         let n = self.members;
         used.clear();
@@ -93,12 +96,12 @@ impl Traffic<'_> {
         }
     }
 
-    /// The member with rank `rank`. The hub has rank 0. The ranks follow the numbers upward from the hub, and wrap around.
+    /// Index of the member with rank `rank`. The hub has rank 0, the member after it rank 1, and so on; member 0 follows the last member.
     fn member(&self, rank: usize) -> usize {
         (self.hub + rank) % self.members
     }
 
-    /// The set of all links of the first `k` members by rank.
+    /// The set of all links with at least one end at the members of ranks 0 to `k` - 1.
     fn first(&self, k: usize) -> Links {
         let mut links = vec![0; self.members];
         for (a, b) in (0..k).flat_map(|a| (0..self.members).map(move |b| (a, b))).filter(|(a, b)| a != b) {
@@ -139,7 +142,8 @@ impl Traffic<'_> {
     fn least_used_first(&self, links: &Links, used: &mut Vec<f64>) -> Vec<(usize, usize)> {
         self.spread(links, used);
         let n = self.members;
-        // links of equal use are sorted by the rounds of a round-robin tournament: links of one round have no member in common
+        // links of equal use are in the order of the rounds of a round-robin tournament, because links of one round have no member in
+        // common
         let rounds = if n.is_multiple_of(2) { n - 1 } else { n };
         let mut order = Vec::new();
         for (a, b) in (1..n).flat_map(|a| (1..a).map(move |b| (a, b))) {
@@ -193,7 +197,7 @@ mod tests {
 
     #[test]
     fn uniform_traffic_comes_near_the_bound_of_tcep() {
-        // for 32 routers with 32 terminals each; TCEP is up to 0.122 above the bound
+        // for 32 routers with 32 terminals each; with TCEP, the share of links that are on is up to 0.122 above the bound
         for load in [0.05, 0.1, 0.2, 0.3, 0.41, 0.5, 0.6, 0.7, 0.8, 0.9] {
             let links = fewest(&uniform(32, load), 32, 0, 0.96);
             let share = f64::from(count(&links)) / 496.0;
@@ -204,8 +208,8 @@ mod tests {
 
     #[test]
     fn permutations_take_the_star_while_it_carries_them_and_then_some_of_their_own_links() {
-        // Each of 8 members sends to the third member after it, and to the next one. If only the star is on, each channel carries the flits
-        // of one member
+        // Each of 8 members sends to the third member after it, and to the next one. If only the star is on, each of its channels carries
+        // the flits of one member
         let found = |third: f64, next: f64| {
             let mut sent = vec![0.0; 64];
             (0..8).for_each(|from| sent[from * 8 + (from + 3) % 8] = third);

@@ -10,22 +10,24 @@ use weft_api::base::kept::Kept;
 use weft_api::policy::Site;
 use weft_api::state::LinkState;
 
-/// Weight of the last deactivation epoch in the mean traffic matrix, for random packets of one flit. `LEAST`: the smallest weight, for
-/// large bursts.
+/// Weight of the last deactivation epoch in the mean traffic matrix: `NEW` for random packets of one flit, less with bursts, but at least
+/// `LEAST`.
 const NEW: f64 = 0.25;
 const LEAST: f64 = 1.0 / 16.0;
 /// Weight of the last activation epoch in the mean of the usual traffic.
 const LATEST: f64 = 0.1;
-/// Limit of the squared change of traffic between two epochs, as a multiple of the usual variance. With this limit, a change of the load
-/// does not count as a burst.
+/// The squared change of traffic between two epochs enters the variance only up to this multiple of the usual variance. Otherwise a change
+/// of the load would count as a burst.
 const OUTLIER: f64 = 10.0;
-/// Approximate time that a packet of one flit spends on its path \[cycles\]. The wait of longer packets is compared with this time plus one
-/// cycle per flit.
+/// Approximate time that a packet of one flit spends on its path \[cycles\]. The permitted wait of longer packets is relative to this time
+/// plus one cycle per flit.
 const FLIGHT: f64 = 32.0;
-/// Traffic surges if an epoch exceeds the usual traffic by this number of standard deviations, and also by the share `SURGE_SHARE`.
+/// Traffic surges if the traffic of an epoch exceeds the usual traffic by two limits. `SURGE` is the first limit in standard deviations.
+/// `SURGE_SHARE` is the second limit as a share of the usual traffic.
 const SURGE: f64 = 4.0;
 const SURGE_SHARE: f64 = 0.05;
-/// In a surge, the planner multiplies the measured traffic by this factor, because sources may still wait for links.
+/// In a surge, the planner multiplies the measured traffic by this factor: some sources possibly still wait for links, so the measured
+/// traffic is too low.
 const MORE: f64 = 1.25;
 /// The present links can stay if the wait of packets is at most this factor times the permitted wait.
 const LOOSE: f64 = 1.1;
@@ -59,27 +61,28 @@ pub struct Line {
     on: Links,
     #[kept(fixed)]
     wake: u64,
-    /// The links after the present change. Links that the plan adds wake until cycle `until`. After that cycle, the links that the plan
-    /// removes drain.
+    /// The links that packets may take after the present change. In a change, links that the plan adds wake until cycle `until`. After that
+    /// cycle, the links that the plan removes drain.
     plan: Links,
     until: Option<u64>,
     draining: Links,
-    /// Indexed by two members: counters of the channel between them at the end of the last activation epoch.
+    /// Indexed by two members: counters of the channel from the first to the second at the end of the last activation epoch.
     #[kept(each)]
     counts: Vec<Counts>,
     /// Indexed by two members: traffic from the first to the second in the last activation epoch, as a share of the capacity of a channel.
     latest: Vec<f64>,
     /// Indexed by two members: sum of `latest` over the activation epochs of this deactivation epoch.
     pub gathered: Vec<f64>,
-    /// Indexed by two members: mean traffic over the last deactivation epochs; empty before the first has ended.
+    /// Indexed by two members: weighted mean of the traffic in the last deactivation epochs. Empty until the first deactivation epoch has
+    /// ended.
     mean: Vec<f64>,
     /// Traffic between all members in the last activation epoch, as a share of the capacity of a channel.
     total: f64,
-    /// Mean traffic between all members, as a share of the capacity of a channel.
+    /// Weighted mean of `total` over the last activation epochs.
     pub usual: f64,
     /// Variance of the traffic of an activation epoch.
     pub variance: f64,
-    /// True if the traffic of this deactivation epoch has risen by more than bursts explain.
+    /// True if the traffic rose, in an activation epoch of this deactivation epoch, by more than bursts explain.
     surged: bool,
 }
 
@@ -118,7 +121,7 @@ impl Overseer for Planner {
             if line.until.is_some() {
                 continue;
             }
-            // after a surge, the planner only adds links: earlier traffic does not predict later traffic
+            // after a surge, the planner only adds links, because the traffic before the surge does not predict the traffic after it
             if surges || long && line.surged {
                 line.grow(policy, network, now);
             } else if long {
@@ -136,7 +139,7 @@ impl Planner {
     }
 }
 
-/// The subnetworks with index `d` of all routers.
+/// Every subnetwork that has index `d` among the subnetworks of its routers.
 fn lines_of(policy: &Runtime, site: &Site, d: usize) -> Vec<Line> {
     let (nets, members) = (&policy.nets, usize::from(policy.nets.widths[d]));
     let firsts = (0..site.graph.routers()).filter(|&router| nets.member(policy.coords[router as usize], d) == 0);
@@ -185,16 +188,16 @@ impl Line {
         self.channels[from * self.members + to]
     }
 
-    /// Measures the traffic of the activation epoch that has just ended. Returns true if this traffic may need more links at once: in a
-    /// surge, or if no deactivation epoch has ended yet.
+    /// Measures the traffic of the activation epoch that has just ended. Returns true if the planner must check at once whether this
+    /// traffic needs more links: in a surge, or if no deactivation epoch has ended yet.
     fn measure(&mut self, network: &mut dyn Network, epoch: u64) -> bool {
         for pair in self.pairs() {
             let place = pair.0 * self.members + pair.1;
             let now = self.counts(network, pair);
             let before = std::mem::replace(&mut self.counts[place], now);
             let gained = |of: fn(Counts) -> u32| f64::from(of(now).wrapping_sub(of(before)) as i32);
-            // `taken` can be ahead of `sent`: a packet of one flit on a detour is counted as taken when it chooses its hop, shortly before
-            // it leaves
+            // A packet of one flit on a detour counts as taken when it chooses its hop, shortly before it is sent. Therefore `taken` can be
+            // greater than `sent`
             let direct = gained(|counts| counts.sent) - gained(|counts| counts.taken) + gained(|counts| counts.avoided);
             let sent = direct / (network.throughput(self.channel(pair)) * epoch as f64);
             self.latest[place] = sent;
@@ -209,27 +212,27 @@ impl Line {
         let more = total - self.usual;
         let surges = self.is_surge(more, self.usual);
         self.surged |= self.is_surge(more / self.burst(epoch), self.usual);
-        // for random packets of one flit, the variance equals the mean, if both are in flits
+        // for random packets of one flit, the variance of the flits per epoch equals their mean
         let typical = self.variance.max(self.usual.max(total) / epoch as f64);
         self.variance += LATEST * ((0.5 * (total - before).powi(2)).min(OUTLIER * typical) - self.variance);
         self.usual += LATEST * more;
         surges || begins
     }
 
-    /// True if random variation cannot explain that the traffic exceeds the usual traffic by `more`.
+    /// True if an excess of `more` over the usual traffic is a surge: larger than random variation explains.
     fn is_surge(&self, more: f64, usual: f64) -> bool {
         more > SURGE * self.variance.sqrt() && more > SURGE_SHARE * usual
     }
 
-    /// Approximate size of bursts \[flits\]: variance of the traffic of an epoch, divided by the variance of random packets of one flit.
-    /// Half of this ratio is used, because a ratio up to 2 can be random variation.
+    /// Approximate size of bursts \[flits\], at least 1. It is half the ratio of the variance of an epoch's traffic to the variance of
+    /// random packets of one flit. The other half is ignored, because a ratio up to 2 can be random variation.
     pub fn burst(&self, epoch: u64) -> f64 {
         let dispersion = if self.usual > 0.0 { self.variance * epoch as f64 / self.usual } else { 0.0 };
         (0.5 * dispersion).max(1.0)
     }
 
-    /// The utilisation at which packets wait as long, relative to their time without waiting, as random packets of one flit do at
-    /// `high_water`. `loose`: factor by which packets may wait longer than that.
+    /// The utilisation up to which the planner may load channels on average (the mark of `plan.rs`). At this utilisation, the wait of
+    /// packets divided by their time without waiting is `loose` times that of random packets of one flit at utilisation `high_water`.
     pub fn mark(&self, policy: &Runtime, loose: f64) -> f64 {
         let burst = self.burst(policy.epoch);
         let waiting = loose * policy.high_water / (1.0 - policy.high_water) * (FLIGHT + burst) / (FLIGHT + 1.0) / burst;
@@ -237,8 +240,8 @@ impl Line {
     }
 
     /// Adds the matrix of the deactivation epoch that has just ended to the mean matrix. If the epoch's traffic is much more than the mean,
-    /// discards the old mean and starts again from this epoch. Links planned for the lower traffic would be too few. With larger bursts, an
-    /// epoch has less weight and must exceed the mean by more, because long packets last for several activation epochs.
+    /// discards the old mean and starts again from this epoch. Links planned for the lower mean would be too few. If bursts are larger, one
+    /// epoch has less weight, and must exceed the mean by more. The reason is that long packets last for several activation epochs.
     fn end_matrix(&mut self, policy: &Runtime) {
         let share = 1.0 / policy.ratio as f64;
         let burst = self.burst(policy.epoch);
@@ -278,8 +281,8 @@ impl Line {
         self.begin(policy, network, plan, now);
     }
 
-    /// Adds links if the present links are too few for the traffic of the last activation epoch plus a reserve. Turns on links that still
-    /// drain, instead of letting them go off.
+    /// Adds links if the present links are too few for the traffic of the last activation epoch plus a reserve. If it adds links, it also
+    /// uses all draining links again, instead of letting them go off.
     fn grow(&mut self, policy: &Runtime, network: &mut dyn Network, now: u64) {
         let sent: Vec<f64> = self.latest.iter().map(|sent| (sent * MORE).max(0.0)).collect();
         let traffic = self.traffic(policy, &sent, self.mark(policy, 1.0));
@@ -352,7 +355,7 @@ impl Line {
         }
     }
 
-    /// Informs all members of the subnetwork if packets may take a link.
+    /// Informs all members of the subnetwork that packets may take the link between `a` and `b` (`active`), or that they must not.
     fn tell(&self, policy: &Runtime, network: &mut dyn Network, (a, b): (usize, usize), active: bool) {
         for member in 0..self.members {
             let own = self.channels[member * self.members + member];

@@ -8,7 +8,8 @@ use weft_api::state::rate::Rate;
 use weft_topology::{Peer, Port};
 use weft_units::{Bits, Refusal};
 
-/// An amount of data, or `break_even`: the amount at which a change to the full rate takes as long as staying at the lower rate.
+/// An amount of data, or `break_even`: the smallest amount for which a change to the full rate takes no longer than staying at the lower
+/// rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SwitchAt {
     BreakEven,
@@ -74,7 +75,7 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
         let room = |(_, port): (u16, &Port)| site.rooms[usize::from(graph.way_back(*port))];
         let all: u64 = places(router).map(room).sum();
         for (number, port) in places(router).filter(|(_, port)| site.managed[usize::from(port.class)]) {
-            // no packet leaves through the port through which it came, so flits of that port's buffer do not count
+            // no packet leaves through the port through which it came, so flits in the input buffer of the same port do not count
             let (most, needed) = (all - room((number, port)), u64::from(flits[usize::from(port.class)]));
             if needed > most {
                 let what = format!(
@@ -91,9 +92,9 @@ fn check_room(site: &Site, flits: &[u32], path: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The smallest number of waiting flits that leave no later with a change to the full rate than without the change. The formula uses the
-/// duration of the change t [cycles], the full rate h [flits/cycle], and the slower rate h s, where s is `share`. With the change, B flits
-/// need t + B / h cycles; without it, B / (h s) cycles. The two times are equal for B = t h s / (1 - s).
+/// The smallest number of waiting flits that a channel sends no later with a change to the full rate than without the change. Let t be the
+/// duration of the change [cycles], h the full rate [flits/cycle], and h s the slower rate, where s is `share`. With the change, B flits
+/// need t + B / h cycles. Without it, they need B / (h s) cycles. The two times are equal for B = t h s / (1 - s).
 fn break_even(full: Rate, share: Rate, transition: u64) -> u128 {
     let (flits, cycles) = (u128::from(full.flits()), u128::from(full.cycles()));
     let (part, of) = (u128::from(share.flits()), u128::from(share.cycles()));
@@ -106,16 +107,17 @@ mod tests {
 
     #[test]
     fn the_break_even_point_is_that_of_the_paper() {
-        // 10 us at 96 Gb/s with 1 of 12 lanes: 10 us * 8 Gb/s * 96 / (96 - 8) = 87,273 bits = 10,909 bytes
+        // A change of 10 us, on a link of 96 Gb/s with 1 of 12 lanes on. Break-even: 10 us * 8 Gb/s * 96 / (96 - 8) = 87,273 bits = 10,909
+        // bytes
         let rate = |flits, cycles| Rate::new(flits, cycles, "rate").expect("a rate");
         let twelfth = rate(1, 12);
-        // flits of 240 bytes take 20 ns each: the change takes 500 cycles, and 10,909 / 240 = 45.5 flits
+        // if a flit has 240 bytes, a cycle has 20 ns: the change takes 500 cycles, and 10,909 bytes are 45.5 flits
         assert_eq!(break_even(Rate::ONE, twelfth, 500), 46);
-        // flits of 12 bytes take 1 ns each: 909.1 flits
+        // if a flit has 12 bytes, a cycle has 1 ns: the change takes 10,000 cycles, and 10,909 bytes are 909.1 flits
         assert_eq!(break_even(Rate::ONE, twelfth, 10_000), 910);
-        // at half the rate, 40 flits justify a change of 40 cycles: without it they take 80 cycles, with it 40 + 40
+        // at half the rate, a change of 40 cycles is worthwhile from 40 flits on: without it they take 80 cycles, with it 40 + 40
         assert_eq!(break_even(Rate::ONE, rate(1, 2), 40), 40);
-        // 40 cycles are 10 flits if the link carries a quarter of a flit per cycle
+        // a link of a quarter of a flit per cycle carries 10 flits in 40 cycles
         assert_eq!(break_even(rate(1, 4), rate(1, 2), 40), 10);
     }
 

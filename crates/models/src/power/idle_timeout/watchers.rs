@@ -20,14 +20,14 @@ impl Policy for Times {
     }
 }
 
-/// Phase of a channel that is in the mode `to`.
+/// The activity of a channel that is in the mode `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 enum Low {
     /// The channel is closed until a packet requests it.
     Rests,
-    /// The channel is open at the lower rate. The agent checks how many flits wait for it.
+    /// The channel is open, and carries traffic at the lower rate. The agent checks how many flits wait for it.
     Carries,
-    /// The channel is closed until its packets have left. When they have left, the channel's change to the full rate begins.
+    /// The channel is closed to new packets. When the packets that hold it have left, its change to the full rate begins.
     Drains,
     /// The channel changes to the full rate, and carries traffic during the change.
     Rises,
@@ -40,7 +40,8 @@ struct Watchers {
     times: Arc<Times>,
     #[kept(fixed)]
     managed: Vec<usize>,
-    /// For each channel: the number of flits that must wait before the channel leaves the mode `to`. 0: the first packet makes it leave.
+    /// For each channel: the number of flits that must wait before the channel leaves the mode `to`. If it is 0, the first packet makes the
+    /// channel leave this mode.
     #[kept(fixed)]
     switch_at: Vec<u32>,
     #[kept(each)]
@@ -57,7 +58,8 @@ impl Agents for Watchers {
     }
 
     fn wanted(&mut self, o: usize, channels: &mut dyn Channels) {
-        // a channel that goes down must be down before it wakes: the timer of the change down then starts the wake
+        // A channel that is changing to the mode `to` must end this change before it can wake. The timer at the end of the change then
+        // makes it wake
         if channels.state(o) != self.times.to || self.low[o] != Low::Rests {
             return;
         }
@@ -77,7 +79,7 @@ impl Agents for Watchers {
         }
     }
 
-    /// Starts the change of channels that had to wait until their packets have left.
+    /// Called for channels (`drained`) whose last packet has left. Starts the change of those that waited for this.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             if channels.state(o) == self.times.to && self.low[o] == Low::Drains {
@@ -117,13 +119,14 @@ impl Watchers {
         }
     }
 
-    /// Lets channel `o` go down if its last flit left `idle` cycles ago. Otherwise sets a timer for the first cycle in which that can be
-    /// true.
+    /// Begins the change of channel `o` to the mode `to` if its last flit left at least `idle` cycles ago. Otherwise sets a timer for the
+    /// first cycle in which this can be true.
     fn look_at_idle(&mut self, o: usize, channels: &mut dyn Channels) {
         let (now, idle, free_for) = (channels.now(), self.times.idle, channels.free_for(o));
         let held = channels.is_held(o) || channels.is_wanted(o);
         if held || free_for < 0 {
-            // the channel is busy at least until now if a packet holds or requests it, and until all flits that wait for it have left
+            // If a packet holds or requests the channel, it is busy at least until the next cycle. In any case it is busy until all flits
+            // that wait for it have left
             let busy_until = now + u64::from(held).max(OFF.flits_leave_in(channels, o));
             channels.set_timer(o, busy_until + idle);
         } else if (free_for as u64) < idle {
@@ -140,8 +143,8 @@ impl Watchers {
         }
     }
 
-    /// Begins the change of channel `o` from the mode `to` to the full rate. Called when enough flits wait, or without `switch_at` for the
-    /// first packet.
+    /// Begins the change of channel `o` from the mode `to` to the full rate. Called when enough flits wait for the channel or, without
+    /// `switch_at`, when the first packet requests it.
     fn rise(&mut self, o: usize, channels: &mut dyn Channels) {
         if self.times.changes.stop_up() {
             channels.enter(o, LinkState::Waking);
@@ -152,8 +155,8 @@ impl Watchers {
         channels.set_timer(o, channels.now() + self.times.transition);
     }
 
-    /// Begins the change to the full rate if enough flits wait for channel `o`. Does nothing if no flit waits. Otherwise sets a timer for
-    /// the first cycle in which enough flits can wait.
+    /// Begins the change to the full rate if enough flits wait for channel `o`. Closes the channel again (`Rests`) if it has nothing to
+    /// send and no packet holds or requests it. Otherwise sets a timer for the first cycle in which enough flits can wait.
     fn look_at_queue(&mut self, o: usize, channels: &mut dyn Channels) {
         let (now, enough) = (channels.now(), self.switch_at[o]);
         let queued = channels.queued(o, enough);
@@ -173,12 +176,12 @@ impl Watchers {
         }
     }
 
-    /// Handles a channel whose change must wait because packets still hold it or their flits have not left.
+    /// Handles a channel whose change must wait until the packets that hold it, and their flits, have left. Called when its timer ends.
     fn look_at_packets(&mut self, o: usize, channels: &mut dyn Channels) {
         if !channels.is_held(o) {
             return self.begin_change(o, channels);
         }
-        // packets that hold channels can wait for each other forever, so this channel carries traffic again
+        // the packets that hold this channel possibly wait forever for packets on other such channels, so the channel carries traffic again
         self.low[o] = Low::Carries;
         OFF.open(channels, o);
         channels.set_timer(o, channels.now() + self.times.idle);

@@ -1,12 +1,12 @@
 //! The agents of SLaC. In each block they measure the mean occupancy of input buffers, and count the packets in flight. The sequencer reads
-//! these counts.
+//! both.
 
 use weft_api::agents::{Agents, Arrivals, BlockSite, ChannelSite, Departures, Probes};
 use weft_api::base::kept::Kept;
 use weft_api::state::Packet;
 use weft_topology::Peer;
 
-/// The flits in an input buffer (all VCs together), and the integral of their number over time.
+/// The number of flits in an input buffer (all VCs together), and the integral of this number over time.
 #[derive(Debug, Clone, Copy, Default, Kept)]
 struct Buffer {
     flits: u64,
@@ -27,9 +27,10 @@ pub struct Gauge {
     /// \[flits\].
     #[kept(fixed)]
     inputs: Vec<(usize, u32, u32)>,
-    /// For each number of stages: packets pinned to it in this block, minus packets pinned to it (in any block) that were delivered in this
-    /// block. A packet is pinned to (may use) the stages that were on when it started. The sum over all blocks is the number of packets in
-    /// flight. Entry 0 counts packets that cross no link and therefore were never pinned.
+    /// Indexed by a number n of stages: a number of packets that are pinned to the first n stages. A packet is pinned to the stages that
+    /// were on when it started: it may use only these. Packets pinned in this block raise the entry. Packets delivered in this block lower
+    /// the entry. The sum over all blocks is the number of packets in flight. Entry 0 counts packets that cross no link and therefore were
+    /// never pinned.
     #[kept(each)]
     pinned: Vec<i64>,
 }
@@ -63,7 +64,7 @@ impl Agents for Gauge {
         self.pin(packet.lane);
     }
 
-    /// For each number of stages, the number of packets pinned to it; then, as the last entry, the number of flits in buffers.
+    /// The entries of `pinned` and then, as the last entry, the number of flits in buffers.
     fn under_way(&self) -> Vec<i64> {
         let flits = self.buffers.iter().map(|buffer| buffer.flits as i64).sum();
         self.pinned[1..].iter().copied().chain([flits]).collect()
@@ -72,7 +73,7 @@ impl Agents for Gauge {
 
 impl Gauge {
     pub fn new(site: &BlockSite, stages: usize) -> Self {
-        // the output channel and the input channel of a port belong to the same link
+        // the output channel of a port belongs to the same link as its input channel, so the same router is at its other end
         let is_between_routers = |channel: &ChannelSite| matches!(channel.peer, Peer::Router { .. });
         let inputs = site.channels.iter().enumerate().filter(|(_, channel)| is_between_routers(channel));
         let inputs = inputs.map(|(i, input)| (i, site.routers[input.router as usize].id, input.buffer)).collect();
@@ -83,7 +84,8 @@ impl Gauge {
         Self { buffers: vec![Buffer::default(); inputs], inputs: Vec::new(), pinned: vec![0; stages + 1] }
     }
 
-    /// Raises `used` for every router to the utilisation of its fullest input buffer over the last `window` cycles.
+    /// For every router of the block, raises its entry of `used` to the utilisation of its fullest input buffer over the last `window`
+    /// cycles.
     pub fn read(&mut self, used: &mut [f64], window: u64, now: u64) {
         for k in 0..self.inputs.len() {
             let (input, router, buffer) = self.inputs[k];
@@ -125,14 +127,15 @@ impl Gauge {
         self.pinned[stages as usize] -= 1;
     }
 
-    /// The number of flits in an input buffer, summed over the cycles since the last reading.
+    /// The sum, over all cycles since the last reading, of the number of flits in an input buffer.
     pub fn flit_cycles(&mut self, input: usize, now: u64) -> u64 {
         let buffer = &mut self.buffers[input];
         let integral = buffer.flits.wrapping_mul(now).wrapping_add(buffer.moment);
         integral.wrapping_sub(std::mem::replace(&mut buffer.read, integral))
     }
 
-    /// Number of packets pinned in this block to at least `stages` stages, minus the number of those delivered in this block.
+    /// The sum of `pinned` over `stages` and larger numbers of stages. The sum over all blocks is the number of packets in flight that may
+    /// use at least `stages` stages.
     pub fn pinned_to(&self, stages: usize) -> i64 {
         self.pinned[stages..].iter().sum()
     }

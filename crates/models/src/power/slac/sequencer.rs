@@ -15,8 +15,8 @@ pub struct Sequencer {
     /// For each stage: the channels that belong to it.
     #[kept(fixed)]
     pub stages: Vec<Vec<u32>>,
-    /// For stages 2, 3 and so on: the router that requested the stage. The last of these stages may still be warming. `None` for a stage
-    /// that was on from the beginning of the run.
+    /// For each stage after the first that is on or warming: the router that requested the stage. `None` for a stage that was on from the
+    /// beginning of the run.
     pub asked: Vec<Option<u32>>,
     pub change: Option<Change>,
     /// First cycle in which the sequencer may make its next decision.
@@ -44,7 +44,7 @@ impl Overseer for Sequencer {
         }
     }
 
-    /// Acts just before cycle `now`, if an action is due.
+    /// Ends the present change, and makes a decision, if one of these is due just before cycle `now`.
     fn act(&mut self, network: &mut dyn Network, now: u64) {
         if now < self.next() {
             return;
@@ -59,7 +59,7 @@ impl Overseer for Sequencer {
                 self.enter(network, self.asked.len(), LinkState::On, now);
                 self.settle(network, now);
             }
-            // the draining stage is the one after the stages that stay on
+            // the draining stage follows the last stage that stays on
             Some(Change::Draining) if self.is_drained(network, self.asked.len() + 1) => {
                 self.enter(network, self.asked.len() + 1, LinkState::Off, now);
                 self.settle(network, now);
@@ -70,7 +70,7 @@ impl Overseer for Sequencer {
     }
 
     /// Returns the length of the averaging window if the sequencer has nothing to do. Then all buffers have been empty for a window, and no
-    /// stage could go off.
+    /// stage can go off.
     fn rests(&self, network: &mut dyn Network) -> Option<u64> {
         let may_release = self.policy.release == Release::BelowLow && !self.asked.is_empty();
         let is_calm = self.change.is_none() && self.used.iter().all(|&used| used == 0.0) && !may_release;
@@ -120,7 +120,8 @@ impl Sequencer {
 
     /// Begins to warm the next stage or to drain the newest one, according to the utilisation of the routers.
     pub fn decide(&mut self, network: &mut dyn Network, now: u64) {
-        // among equal routers the one with the lowest number, so that the result does not depend on blocks
+        // of several routers with the highest utilisation, takes the one with the lowest number, so that the result does not depend on
+        // blocks
         let fullest = (0..self.used.len()).rev().max_by(|&a, &b| self.used[a].total_cmp(&self.used[b])).unwrap_or(0);
         if self.used[fullest] > self.policy.high {
             if self.asked.len() + 1 < self.stages.len() {
@@ -158,7 +159,7 @@ impl Sequencer {
 
     /// True if no packet in flight can need the stage, and all credits of its channels have returned.
     fn is_drained(&self, network: &mut dyn Network, stage: usize) -> bool {
-        // packets that can need the stage with index `stage` are pinned to more than `stage` stages
+        // indices of stages begin at 0, so packets that can need the stage with index `stage` are pinned to at least `stage` + 1 stages
         let pinned: i64 = (0..network.blocks()).map(|block| gauge(network, block).pinned_to(stage + 1)).sum();
         if pinned > 0 {
             return false;
@@ -172,7 +173,7 @@ impl Sequencer {
     }
 }
 
-/// The gauge of a block.
+/// The gauge (agent) of block `block`.
 fn gauge(network: &mut dyn Network, block: usize) -> &mut Gauge {
     let agents: &mut dyn Any = network.agents(block).expect("every block has some under this policy");
     agents.downcast_mut().expect("under this policy they are gauges")

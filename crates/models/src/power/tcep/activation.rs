@@ -1,5 +1,5 @@
-//! Decisions of an agent about activations at the end of an activation epoch. The agent agrees to at most one of the requests to activate a
-//! link. The agent also requests a link that its router needs.
+//! The decisions about activations that an agent makes for a router at the end of an activation epoch. The agent agrees to at most one of
+//! the requests to activate a link. If it agrees to none, it can request a link that its router needs.
 
 use super::agent::{Crowded, Request, Team};
 use super::link::{Say, Want};
@@ -8,24 +8,24 @@ use std::cmp::Reverse;
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
-/// The value of a request for a link of a star. The value is larger than every number of flits that a link can carry in an epoch.
+/// The value of a request for a link of a star. It is larger than the values of other requests, which are numbers of flits in an epoch.
 pub(super) const FIRST: u32 = u32::MAX - 1;
 /// The value of a request for a link without which some packets have no path.
 pub(super) const CUT: u32 = u32::MAX;
-/// A number above the ports of a router. Distances between outputs of a router are counted modulo this number.
+/// More than the number of ports of any router. Distances between outputs of a router are counted modulo this number.
 const PORTS: usize = 1 << 8;
 
 impl Team {
-    /// Answers the requests of this epoch. Agrees to the request whose link would carry the most flits, and refuses the other requests.
-    /// Returns true if the router agreed to a request.
+    /// Answers the requests of this epoch to router `r`. Agrees at most to the request with the highest value (virtual utilisation), and
+    /// refuses the others. Returns true if the router agreed to a request.
     pub(super) fn judge_activations(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let crossing = self.cross(r, Want::Activate);
         let own = self.routers[r].activating;
         let outputs = self.rules.managed.iter().flat_map(|&d| self.outputs(r, d));
         let asked: Vec<usize> = outputs.filter(|&o| self.links[o].activate.is_some()).collect();
         let epoch = self.epochs(channels, r) as u32;
-        // Requests of value `CUT` are ordered at random. Otherwise routers that wait for each other's links could refuse each other for
-        // ever
+        // Requests of value `CUT` are in random order. In a fixed order, routers that wait for each other's links could refuse each other
+        // for ever
         let place = |value: u32, id: u32| match value {
             CUT => channels.draw(id, epoch, 0x7d),
             _ => u64::from(id),
@@ -63,8 +63,8 @@ impl Team {
         chosen.is_some()
     }
 
-    /// True if router `r` can carry out the request at output `o`. The router must be able to activate the link of output `o`, or to
-    /// request its own link to the member that the request names.
+    /// True if router `r` can carry out the request that arrived for output `o`. The request is either to activate the link of output `o`,
+    /// or to request another link of the router, which leads to the member `about`.
     fn can_activate(&self, r: usize, o: usize) -> bool {
         match self.links[o].activate {
             None => false,
@@ -84,7 +84,7 @@ impl Team {
         self.say(channels, o, Message { kind: Kind::Activate, value, ..Message::default() });
     }
 
-    /// Requests a link that router `r` needs, if there is one. Returns true if the router made a request.
+    /// Requests a link that router `r` needs, or a path to a member, if it needs one. Returns true if the router made a request.
     pub(super) fn ask_to_activate(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         if self.routers[r].activating.is_some() {
             return false;
@@ -97,9 +97,9 @@ impl Team {
     }
 
     /// The link that router `r` should request, as (value of the request, tie-breaker among equal values, output). Links without which
-    /// waiting packets have no path come first, and links of stars come second. In subnetworks in which detours fill a link, the link with
-    /// the highest virtual utilisation comes third. Of equal links, the function takes the next one after the link whose request was
-    /// refused last. The other end of the refused link may itself wait for a long time.
+    /// waiting packets have no path come first, and links of stars second. Third is, in a subnetwork in which detours fill a link, the link
+    /// with the highest virtual utilisation. Of links with equal values, takes the next one after the link whose request was refused last.
+    /// The other end of that link possibly cannot agree for a long time.
     pub(super) fn most_needed(&self, channels: &dyn Channels, r: usize) -> Option<(u32, Reverse<usize>, usize)> {
         let turn = |o: usize, c: u8| match self.routers[r].refused {
             Some(last) => (o + PORTS - 1 - last) % PORTS,
@@ -128,7 +128,8 @@ impl Team {
         best
     }
 
-    /// True if the link of output `o` is active and has a direction above the high-water mark, with more than half of the flits on detours.
+    /// True if the link of output `o` is active and filled by detours. Then one direction is above the high-water mark, and more than half
+    /// of its flits are on detours.
     fn is_crowded_by_detours(&self, channels: &dyn Channels, o: usize) -> bool {
         let mark = self.mark(channels, o);
         let gained = self.counts(channels, o).since(self.links[o].short);
@@ -143,12 +144,13 @@ impl Team {
         let crowded = Crowded { at: now, net: d as u8, to };
         let r = self.router(direct);
         let agent = &mut self.routers[r];
-        // the first record of the epoch counts, and of several in one cycle the lowest destination: the order of events must not matter
+        // The first record of the epoch counts. Of several in one cycle it is the one with the lowest subnetwork and destination, so that
+        // the order of events has no effect
         agent.crowded = Some(agent.crowded.map_or(crowded, |known| known.min(crowded)));
     }
 
     /// Requests one more path to a member to which packets took detours over a link above the high-water mark. The path leads over the
-    /// first member, by rank, over which there is no path yet. Returns true if the router made a request.
+    /// first member by rank that is not yet on an active path to the destination. Returns true if the router made a request.
     fn ask_for_another_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let Some(crowded) = self.routers[r].crowded else { return false };
         let (d, to) = (usize::from(crowded.net), crowded.to);

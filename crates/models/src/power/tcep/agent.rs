@@ -1,6 +1,6 @@
-//! The state of an agent: its links, its requests, and the index of its router among the members of each of its subnetworks. The agent's
-//! actions are in other files. `duties.rs` has the actions after calls of the engine, and `answers.rs` those after control packets.
-//! `channel.rs` applies changes of links to channels, and `epoch.rs` ends epochs.
+//! The state of the agents of TCEP: links, requests, and the members of subnetworks. The actions of agents are in other files. `duties.rs`
+//! has the actions after calls of the engine, and `answers.rs` those after control packets. `channel.rs` applies changes of links to
+//! channels, and `epoch.rs` ends epochs.
 
 use super::Rules;
 use super::link::End;
@@ -12,11 +12,11 @@ use weft_api::base::kept::{Kept, Value};
 use weft_api::state::LinkState;
 use weft_api::subnetworks::Views;
 
-/// A request from another router. This agent answers the request at the end of the epoch.
+/// A request from another router, which this agent answers at the end of the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub(super) struct Request {
-    /// The value by which the agent compares requests. In a request to activate a link: virtual utilisation \[flits\], or a rank above
-    /// every utilisation (`activation::FIRST`, `CUT`). In a request to deactivate a link: minimal traffic \[flits\].
+    /// The value by which the agent compares requests. In a request to activate a link: virtual utilisation \[flits\], or a larger constant
+    /// (`activation::FIRST`, `CUT`). In a request to deactivate a link: flits on minimal paths over the link \[flits\].
     pub value: u32,
     /// `Some(c)`: the request is about this router's link to member `c`. `None`: the request is about the link on which it arrived.
     pub yours: Option<u8>,
@@ -26,27 +26,28 @@ pub(super) struct Request {
 #[derive(Debug, Clone, Kept)]
 pub(super) struct LinkAgent {
     pub end: End,
-    /// Number of present faults that break the link: faults of the link itself and of the routers at its ends.
+    /// Number of present faults due to which the link does not work: faults of the link itself, and of the routers at its ends.
     pub faults: u8,
-    /// Number of faults of the link so far. The ends write this number into their messages, and ignore messages from before a fault.
+    /// Number of times that the link has failed so far. The ends write this number into their messages, so that the receiver can ignore
+    /// messages from before a fault.
     pub era: u8,
-    /// True if the link was on when it broke, in a run in which links are never switched off. A link that was on switches on again after
-    /// the repair.
+    /// True if the link was on when it failed, and the run never switches links off (`deactivate: false`). The link is then switched on
+    /// again after the repair.
     pub returns: bool,
-    /// First cycle in which the side channel of the link can deliver another packet.
+    /// First cycle in which the side channel of the link can deliver another control packet.
     pub side_free: u64,
-    /// Virtual utilisation in this epoch: flits that left on a detour because this link, their direct link, was not active. The flits of a
-    /// long packet count in the epochs in which they leave.
+    /// Virtual utilisation in this epoch: flits that left on a detour because this link, their direct link, was not active. Each flit of a
+    /// long packet counts in the epoch in which it leaves.
     pub virtually: u32,
-    /// Flits in this epoch that left on a detour for any reason, and whose direct link is this link.
+    /// Flits in this epoch that left on a detour for any reason instead of on this link, their direct link.
     pub around: u32,
     /// True if the outgoing channel was above the high-water mark in the last activation epoch.
     pub was_crowded: bool,
-    /// Values of the counters at the end of the last activation epoch.
+    /// Values of the traffic counters of the link at the end of the last activation epoch.
     pub short: Counts,
-    /// Values of the counters at the end of the last deactivation epoch.
+    /// Values of the traffic counters of the link at the end of the last deactivation epoch.
     pub long: Counts,
-    /// Requests about the link that arrived in this epoch.
+    /// Requests of the router at the other end of the link that arrived in this epoch.
     pub activate: Option<Request>,
     pub deactivate: Option<Request>,
     /// The cycle in which the time of the link as a shadow link ends.
@@ -63,8 +64,8 @@ impl LinkAgent {
     }
 }
 
-/// A record that a packet took a detour over a link above the high-water mark. The destination of the packet was member `to` of subnetwork
-/// `net`. The record is a reason to request another path to that member.
+/// Records that a packet to member `to` of subnetwork `net` took a detour over a link above the high-water mark. This is a reason to
+/// request another path to that member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Crowded {
     pub at: u64,
@@ -80,11 +81,11 @@ pub(super) struct RouterAgent {
     pub first_end: u64,
     /// True if a physical transition of a link (waking, going off) has begun in this epoch.
     pub moved: bool,
-    /// The request of this router to activate a link, while it has no answer: the output, and the value of the request.
+    /// The request of this router to activate a link, until it is answered: the output of the link, and the value of the request.
     pub activating: Option<(usize, u32)>,
-    /// The output of this router's request to deactivate a link, while it has no answer.
+    /// The output of the link that this router has requested to deactivate, until the request is answered.
     pub deactivating: Option<usize>,
-    /// The output of the last request of this router to activate a link that another router refused. Used only if links fail in this run.
+    /// The output of the link in this router's last refused request for an activation. Used only if links fail in this run.
     pub refused: Option<usize>,
     /// For each subnetwork: the output of the router's link that was activated last.
     pub latest: [Option<usize>; 8],
@@ -104,8 +105,8 @@ pub(super) struct RouterAgent {
     pub base: usize,
 }
 
-/// The agents of a block. Routers (`r`) and outputs (`o`) have their numbers in the block. Subnetworks (`d`) and members (`c`) have their
-/// numbers in [`Subnets`](weft_api::subnetworks::Subnets).
+/// The agents of a block, one per router. In its methods, routers (`r`) and outputs (`o`) have their numbers in the block. Subnetworks
+/// (`d`) and members (`c`) have their numbers in [`Subnets`](weft_api::subnetworks::Subnets).
 #[derive(Debug, Kept)]
 pub(super) struct Team {
     #[kept(fixed)]
@@ -117,7 +118,8 @@ pub(super) struct Team {
     pub routers: Vec<RouterAgent>,
     pub meters: Meters,
     pub detours: Detours,
-    /// For each router and each pair of members: the cycle in which the newest message about the pair's link was sent.
+    /// For each router and each link between two members of its subnetworks: the cycle (low 32 bits) in which the newest received message
+    /// about the link was sent.
     #[kept(each)]
     pub stamps: Vec<u32>,
     /// True if links or routers fail in this run.
@@ -170,22 +172,22 @@ impl Team {
 
     // ---- places -----------------------------------------------------------------------------------------------------
 
-    /// Member number of router `r` in subnetwork `d`.
+    /// Index of router `r` among the members of subnetwork `d`.
     pub(super) fn member(&self, r: usize, d: usize) -> u8 {
         self.rules.nets.member(self.routers[r].coords, d)
     }
 
-    /// Output of router `r` to member `c`.
+    /// Output of router `r` that leads to member `c` of subnetwork `d`.
     pub(super) fn output(&self, r: usize, d: usize, c: u8) -> usize {
         self.routers[r].base + usize::from(self.rules.nets.port_to(d, self.member(r, d), c))
     }
 
-    /// The router of output `o`.
+    /// The router to which output `o` belongs.
     pub(super) fn router(&self, o: usize) -> usize {
         self.links[o].router as usize
     }
 
-    /// For output `o`: the subnetwork, the member number of its router, and the member to which it leads.
+    /// For the link of output `o`: its subnetwork, the member that has the output, and the member to which the output leads.
     pub(super) fn ends(&self, o: usize) -> (usize, u8, u8) {
         let r = self.router(o);
         let port = (o - self.routers[r].base) as u16;
@@ -193,7 +195,7 @@ impl Team {
         (d, self.member(r, d), c)
     }
 
-    /// Number, in the whole network, of the router to which output `o` leads.
+    /// The router to which output `o` of router `r` leads, numbered in the whole network.
     pub(super) fn far_router(&self, r: usize, o: usize) -> u32 {
         let (d, own, c) = self.ends(o);
         self.rules.nets.router(self.routers[r].id, d, own, c)
@@ -218,17 +220,17 @@ impl Team {
 
     // ---- links ------------------------------------------------------------------------------------------------------
 
-    /// Numbers of flits on the link of output `o` since the run began.
+    /// Counters of the flits on the link of output `o` since the run began.
     pub(super) fn counts(&self, channels: &dyn Channels, o: usize) -> Counts {
         self.meters.counts(o, channels.flits(o))
     }
 
-    /// Number of flits per activation epoch at which channel `o` is at the high-water mark.
+    /// Number of flits that channel `o` carries in an activation epoch if its utilisation is the high-water mark.
     pub(super) fn mark(&self, channels: &dyn Channels, o: usize) -> f64 {
         self.rules.config.high_water * self.rules.epoch as f64 * channels.bandwidth(o)
     }
 
-    /// True if the link of output `o` is off and can be activated: it has not failed, and this router has not requested it.
+    /// True if the link of output `o` is off, has not failed, and this router has no open request about it.
     pub(super) fn is_off(&self, o: usize) -> bool {
         let link = &self.links[o];
         link.end.state == LinkState::Off && link.end.asked.is_none() && !link.is_broken()

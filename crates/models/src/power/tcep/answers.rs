@@ -1,5 +1,5 @@
-//! The actions of an agent when a control packet arrives. The agent stores requests, and answers them at the end of the epoch. All other
-//! packets take effect at once.
+//! The actions of an agent when a control packet arrives. If the packet is a request, the agent stores it, and answers it at the end of the
+//! epoch. All other packets take effect at once.
 
 use super::agent::{Request, Team};
 use super::link::{Say, Want};
@@ -7,7 +7,7 @@ use super::message::{Kind, Message};
 use weft_api::agents::Channels;
 
 impl Team {
-    /// Handles control packet `m` after it has reached router `r`.
+    /// Handles control packet `m`, whose receiver is router `r`.
     pub(super) fn take(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let d = usize::from(m.net);
         let o = self.output(r, d, m.from);
@@ -46,8 +46,8 @@ impl Team {
         }
     }
 
-    /// Called when the other end of the link of output `o` has answered this router's request. The answer also voids earlier requests from
-    /// the router that sent it (see `link.rs`).
+    /// Called when the other end of the link of output `o` has answered this router's request. The answer also makes earlier requests from
+    /// the answering router void (see `link.rs`).
     pub(super) fn settle_request(&mut self, r: usize, o: usize) {
         let link = &mut self.links[o];
         (link.activate, link.deactivate) = (link.activate.filter(|ask| ask.yours.is_some()), None);
@@ -84,7 +84,7 @@ impl Team {
         self.say(channels, o, Message { kind, flag, ..Message::default() });
     }
 
-    /// Sends a control packet to the member to which output `o` leads.
+    /// Completes `message` with sender, receiver and subnetwork, and sends it as a control packet to the member to which output `o` leads.
     pub(super) fn say(&mut self, channels: &mut dyn Channels, o: usize, message: Message) {
         let (d, own, c) = self.ends(o);
         let r = self.router(o);
@@ -92,7 +92,7 @@ impl Team {
         self.send(channels, r, Message { net: d as u8, from: own, to: c, about, ..message });
     }
 
-    /// Stores at router `r` the reported state of another router's link: active or not active.
+    /// Stores at router `r` the state of a link of other routers, as message `m` reports it: active or not active.
     fn hear(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         if self.is_news(r, m) {
             channels.views_mut().set(&self.rules.nets, r, usize::from(m.net), (m.from, m.about), m.flag);

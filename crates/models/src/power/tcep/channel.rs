@@ -1,5 +1,5 @@
-//! When the state of a link's end changes (`link.rs`), the agent applies the change to the channel of its output. The agent opens or closes
-//! the channel, sets a timer, and notifies the other members.
+//! Applies a new state of a link's end (`link.rs`) to the channel on which this end sends. Opens or closes the channel, sets a timer, and
+//! notifies the other members.
 
 use super::agent::Team;
 use super::message::{Kind, Message};
@@ -7,25 +7,26 @@ use super::{OFF, Phase};
 use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
-/// Cycles between two tests if a draining link has drained.
+/// Cycles between two tests whether a draining link has drained.
 const DRAIN_LOOK: u64 = 4;
 
 impl Team {
-    /// Called when the timer of output `o` has ended. A waking link is now awake. For a draining link, the agent tests if it has drained.
+    /// Called when the timer of output `o` has ended. If the link is waking, it is now awake. If the link is draining, tests whether it has
+    /// drained.
     pub(super) fn look(&mut self, channels: &mut dyn Channels, o: usize) {
         let end = &mut self.links[o].end;
         match end.state {
             LinkState::Waking | LinkState::Draining if end.ready => return,
             LinkState::Draining => {
                 let unused = channels.free_for(o) >= 0 && OFF.is_unused(channels, o);
-                // the end of a failed link does not wait for credits: flits that the link has delivered may return their credits only when
-                // it is on again
+                // the end of a failed link does not wait for credits, because the credits of delivered flits possibly return only when the
+                // link is on again
                 if !(unused && (end.is_alone() || channels.credits_are_home(o))) {
                     return channels.set_timer(o, channels.now() + DRAIN_LOOK);
                 }
             }
             LinkState::Waking => {}
-            // the other end has withdrawn in the meantime
+            // the change was withdrawn or undone in the meantime
             LinkState::On | LinkState::Shadow | LinkState::Off | LinkState::Named(_) => return,
         }
         end.done();
@@ -33,7 +34,7 @@ impl Team {
         self.follow(channels, self.router(o), o);
     }
 
-    /// Moves the channel of output `o` to the state of this end of the link.
+    /// Sets the power state of the channel of output `o` to the state of this end of its link.
     pub(super) fn follow(&mut self, channels: &mut dyn Channels, r: usize, o: usize) {
         let (now, state, before) = (channels.now(), self.links[o].end.state, channels.state(o));
         if state == before {
@@ -60,7 +61,7 @@ impl Team {
             self.links[o].returns = false;
             self.routers[r].latest[d] = Some(o);
         }
-        // from now on packets may use the link, or may not use it any more
+        // from now on, packets may use the link, or must not use it any more
         if (state == LinkState::On) != (before == LinkState::On) {
             let active = state == LinkState::On;
             channels.views_mut().set(&self.rules.nets, r, d, (own, c), active);
@@ -82,7 +83,8 @@ impl Team {
         }
     }
 
-    /// Notifies all other members about the link from member `own` to member `about`. `flag`: active (`State`) or broken (`Fault`).
+    /// Notifies all other members of subnetwork `d` about the link from member `own` to member `about`. `flag`: if `kind` is `State`, true
+    /// if the link is active; if `kind` is `Fault`, true if it has failed.
     pub(super) fn spread(
         &mut self,
         channels: &mut dyn Channels,

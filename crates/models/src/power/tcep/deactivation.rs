@@ -1,6 +1,7 @@
-//! Decisions of an agent about switching links off. At the end of a deactivation epoch, the agent agrees to at most one of the requests to
-//! deactivate a link. If there are no such requests, the agent may send one for a link of its router (`spares.rs` chooses the link). After
-//! an agreement, the link is a shadow link. A shadow link goes off later, at the end of an activation epoch.
+//! The decisions about switching links off that an agent makes for a router. At the end of a deactivation epoch, the agent agrees to at
+//! most one of the requests to deactivate a link. If there are no such requests, the agent may send one for a link of its router
+//! (`spares.rs` chooses the link). After an agreement, the link is a shadow link. A shadow link goes off later, at the end of an activation
+//! epoch.
 
 use super::agent::Team;
 use super::link::Want;
@@ -9,8 +10,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// Begins to drain a shadow link whose time is over. The link goes off when it has drained. Draining begins a physical transition, so
-    /// it begins only if no other transition has begun in this epoch.
+    /// Begins to drain a shadow link whose time as a shadow link is over. The link goes off when it has drained. Draining is a physical
+    /// transition, so it begins only if the router has begun no other transition in this epoch.
     pub(super) fn let_go(&mut self, channels: &mut dyn Channels, r: usize) {
         if self.routers[r].moved || self.routers[r].activating.is_some() {
             return;
@@ -25,8 +26,8 @@ impl Team {
         }
     }
 
-    /// Answers the requests of this epoch. Agrees to the request for the best link that may go off, and refuses the other requests. The
-    /// agent agrees even if a request of its router has no answer yet. If the other router then agrees to that request as well, the agent
+    /// Answers the requests of this epoch. Of the requested links that may go off, agrees to the best one, and refuses the other requests.
+    /// Agrees even if the router's own request to deactivate a link has no answer yet. If that request is then also agreed to, the agent
     /// withdraws it. Returns true if there were any requests to answer.
     pub(super) fn judge_deactivations(&mut self, channels: &mut dyn Channels, r: usize, activates: bool) -> bool {
         let crossing = self.cross(r, Want::Deactivate);

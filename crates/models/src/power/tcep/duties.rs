@@ -10,7 +10,8 @@ use weft_api::state::{AROUND, LinkState, NONE};
 
 impl Agents for Team {
     fn probes(&self) -> Probes {
-        // the engine reports departing flits only if packets have several flits, so that minimal packets of one flit cause no work
+        // the engine reports departing flits to the agents only if packets have several flits; therefore minimal packets of one flit cause
+        // no work when they leave
         Probes { arrivals: true, departures: !self.single, ..Probes::default() }
     }
 
@@ -25,7 +26,7 @@ impl Agents for Team {
         }
     }
 
-    /// Handles first the timers of links, then the timers of routers, which end their epochs.
+    /// Handles the timers of links, which have the lower numbers and come first, and then the timers of routers, which end their epochs.
     fn timers(&mut self, ended: &[u32], channels: &mut dyn Channels) {
         for who in ended.iter().map(|&who| who as usize) {
             match who.checked_sub(self.links.len()) {
@@ -79,7 +80,7 @@ impl Agents for Team {
         let left = self.meters.not_around(channel);
         let link = &mut self.links[channel];
         for begun in [&mut link.short.sent_around, &mut link.long.sent_around] {
-            // the packet was counted before this epoch, so the value at the beginning of the epoch falls as well
+            // if the packet was counted before this epoch, the stored value at the beginning of the epoch must also become lower by 1
             if *begun == left.wrapping_add(1) {
                 *begun = left;
             }
@@ -123,7 +124,7 @@ impl Agents for Team {
 }
 
 impl Team {
-    /// Counts a flit on a detour for output `direct`, whose link is the direct link that the flit avoids.
+    /// Counts a flit on a detour for output `direct`, which leads to the direct link that the flit avoids.
     #[inline(always)]
     fn leaves_out(&mut self, direct: usize) {
         let link = &mut self.links[direct];

@@ -1,4 +1,5 @@
-//! The actions of an agent at the end of an epoch, in their order. At the end of a deactivation epoch, an activation epoch also ends.
+//! The actions of an agent at the end of an epoch of its router, in their order. At the end of a deactivation epoch, an activation epoch
+//! also ends.
 
 use super::agent::{RouterAgent, Team};
 use super::link::Want;
@@ -26,9 +27,9 @@ impl Team {
         self.begin_epoch(channels, r, long);
     }
 
-    /// True if the ends of epochs change nothing at router `r` as long as no packet moves. If true, no request is open or in flight, and
-    /// nothing was sent in this deactivation epoch. No link can be switched off, and none must be switched on. Always false with faults or
-    /// a moving hub.
+    /// True if the ends of epochs have no effect at router `r` as long as no packet moves. Then no request of the router is open, and its
+    /// links carried nothing in this deactivation epoch. No link can be switched off, and none must be switched on. Always false in runs
+    /// with faults or a moving hub.
     pub(super) fn has_nothing_to_do(&self, channels: &dyn Channels, r: usize) -> bool {
         let config = &self.rules.config;
         let asks = |agent: &RouterAgent| agent.activating.is_some() || agent.deactivating.is_some();
@@ -42,7 +43,8 @@ impl Team {
             && (!config.deactivate || self.candidates(channels, r).is_empty())
     }
 
-    /// True if the link of output `o` is on or off, no request about it is open, and its counters have not changed in the present epochs.
+    /// True if the link of output `o` is on or off, and no request about it is open. Its traffic counters must also be unchanged in the
+    /// present activation epoch and deactivation epoch.
     fn is_still(&self, channels: &dyn Channels, o: usize) -> bool {
         let (link, counts) = (&self.links[o], self.counts(channels, o));
         let is_counted = [link.short, link.long] == [counts; 2] && [link.virtually, link.around] == [0; 2];
@@ -52,7 +54,7 @@ impl Team {
     }
 
     /// Begins the next epoch: stores the counters of all links, and marks the links that were above the high-water mark. `long`: true if a
-    /// deactivation epoch also begins.
+    /// deactivation epoch begins as well.
     fn begin_epoch(&mut self, channels: &dyn Channels, r: usize, long: bool) {
         let rules = self.rules.clone();
         for &d in &rules.managed {
@@ -69,8 +71,8 @@ impl Team {
         self.routers[r].crowded = None;
     }
 
-    /// Handles the case in which both ends of a link have sent the same request: the ends agree. The request of one end is void, and the
-    /// other end's request gets an answer. Returns the output if this end must send the answer.
+    /// Handles the case in which both ends of a link have sent the same request, so they agree. The request of one end becomes void, and
+    /// the request of the other end gets an answer. Returns the output of the link if this end must send the answer.
     pub(super) fn cross(&mut self, r: usize, want: Want) -> Option<usize> {
         let asked = match want {
             Want::Activate => self.routers[r].activating.map(|(o, _)| o),

@@ -7,8 +7,8 @@ use weft_api::agents::Channels;
 use weft_api::state::LinkState;
 
 impl Team {
-    /// When a move is due, makes the next member the next hub. From now on, links of its star stay on or are requested. When the star is
-    /// complete, the next hub announces itself.
+    /// When a move is due, makes the member after the present hub the next hub. From now on, the links of its star stay on, or are
+    /// requested. When this star is complete, the next hub announces that it is the hub.
     pub(super) fn rotate(&mut self, channels: &mut dyn Channels, r: usize) {
         let rules = self.rules.clone();
         let every = u64::from(rules.config.rotate_hub);
@@ -23,7 +23,7 @@ impl Team {
         }
     }
 
-    /// Makes each link in the star of member `next` active again if it is a shadow link or drains.
+    /// Makes each link of router `r` in the star of member `next` active again if it is a shadow link or draining.
     pub(super) fn keep_star(&mut self, channels: &mut dyn Channels, r: usize, d: usize, next: u8) {
         for o in self.outputs(r, d) {
             let (_, own, c) = self.ends(o);

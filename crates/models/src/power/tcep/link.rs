@@ -1,10 +1,10 @@
-//! An end of a link as a state machine. Its state depends only on messages and on ends of epochs. Therefore a test can explore every state
-//! of two ends and of the messages between them (`link_model.rs`).
+//! A state machine of one end of a link. Its state changes only with messages, with the timers of the link, and at ends of epochs.
+//! Therefore a test can explore every state of two such ends and of the messages between them (`link_model.rs`).
 //!
-//! Every request gets one answer. After an agreement, the requesting end carries out the change, or withdraws its request. A withdrawal
-//! undoes what the answering end has already begun. An answer also settles all earlier requests to its receiver. Therefore an end sends its
-//! requests after its answers. A link goes dark, or carries flits again, only when both ends have reported that they are ready. Ends report
-//! this on the side channel of the link, which also carries credits.
+//! Every request gets one answer. If the answer is an agreement, the requesting end carries out the change, or withdraws its request. After
+//! a withdrawal, the answering end undoes the change that it has already begun. An answer also makes all requests void that its sender sent
+//! before to the same receiver. Therefore an end sends its requests after its answers. A link goes dark, or carries flits again, only when
+//! both ends have reported that they are ready. Ends report this on the side channel of the link, which also carries credits.
 
 use crate::power::LinkState;
 use weft_api::base::kept::{Kept, Value};
@@ -21,7 +21,7 @@ pub(crate) enum Want {
 pub(crate) enum Say {
     Ack,
     Nack,
-    /// The sender withdraws its request, and so ends the agreement.
+    /// The sender withdraws its request, to which the other end has agreed.
     Withdraw,
     Reactivate,
     /// The sender's end is drained (before off) or awake (before on).
@@ -34,7 +34,7 @@ pub(crate) struct End {
     pub state: LinkState,
     /// The request that this end has sent and that has no answer yet.
     pub asked: Option<Want>,
-    /// True if this end is drained or awake.
+    /// True if this end has ended its part of the present change: it is drained or awake.
     pub ready: bool,
     /// True if the other end has reported that it is drained or awake.
     peer_ready: bool,
@@ -49,7 +49,7 @@ impl End {
 
     fn enter(&mut self, state: LinkState) {
         (self.state, self.ready) = (state, false);
-        // keeps the report if this end begins to drain: the other end may have drained before
+        // the report of the other end stays valid if this end begins to drain, because the other end has possibly drained before
         self.peer_ready &= state == LinkState::Draining;
         self.alone &= state == LinkState::Draining;
     }
@@ -59,14 +59,15 @@ impl End {
         self.state == if want == Want::Activate { LinkState::Off } else { LinkState::On }
     }
 
-    /// Begins the change on which both ends have agreed.
+    /// Begins the change `want`, on which both ends have agreed.
     fn begin(&mut self, want: Want) {
         self.asked = None;
         self.enter(if want == Want::Activate { LinkState::Waking } else { LinkState::Shadow });
     }
 
-    /// Handles the same request from both ends: the request of the lower end is void, and the request of the higher end gets an answer.
-    /// Returns true if the other end's request is the void one.
+    /// Called when the other end has sent request `want`. If this end has sent the same request, the request of the lower end becomes void,
+    /// and the request of the higher end gets an answer. `lower`: true if this end is the lower one. Returns true if the other end's
+    /// request is void.
     pub fn crossed(&mut self, want: Want, lower: bool) -> bool {
         let crossed = self.asked == Some(want);
         if crossed && lower {
@@ -75,7 +76,7 @@ impl End {
         crossed && !lower
     }
 
-    /// Answers a request of the other end. If this end agrees and the state permits it, begins the change.
+    /// Returns the answer to a request of the other end. If this end agrees and its state permits the change, begins the change.
     pub fn judge(&mut self, want: Want, agree: bool) -> Say {
         if agree && self.fits(want) {
             self.begin(want);
@@ -86,7 +87,8 @@ impl End {
     }
 
     /// Called when the other end has agreed to this end's request. `can`: true if this end can still make the change. Returns the requested
-    /// change if it begins now. Otherwise returns the message that this end must send.
+    /// change if it begins now, or `None` if the request is already void. If this end must withdraw, returns the message to send as the
+    /// error.
     pub fn acked(&mut self, can: bool) -> Result<Option<Want>, Say> {
         let Some(want) = self.asked.take() else { return Ok(None) };
         if can && self.fits(want) {
@@ -111,8 +113,8 @@ impl End {
         }
     }
 
-    /// True if this end can still make the link active again without the other end's agreement. An end can do so until it has reported that
-    /// it is drained. The link cannot be dark before that report.
+    /// True if this end can still make the link active again without the other end's agreement. It can do so until it has reported that it
+    /// is drained, because the link cannot be dark before this report.
     pub fn can_return(&self) -> bool {
         self.state == LinkState::Shadow || self.state == LinkState::Draining && !self.ready && !self.alone
     }
@@ -138,7 +140,7 @@ impl End {
         self.enter(LinkState::Draining);
     }
 
-    /// Called when the link fails. Agreements are void, and this end goes dark as soon as it has drained.
+    /// Called when the link fails. Requests and agreements are void, and this end goes dark as soon as it has drained.
     pub fn fail(&mut self) {
         let dark = matches!(self.state, LinkState::Off | LinkState::Waking);
         *self = Self::new(if dark { LinkState::Off } else { LinkState::Draining });
@@ -157,10 +159,10 @@ impl End {
         Say::Ready
     }
 
-    /// Called when the other end reports that it is drained, or awake. Returns the report of this end if it must be repeated: if this end
-    /// was awake first, the other end may have missed the report.
+    /// Called when the other end reports that it is drained, or awake. Returns the report of this end if this end must repeat it. If this
+    /// end was awake first, its report possibly arrived before the other end began to wake.
     pub fn peer_done(&mut self) -> Option<Say> {
-        // in other states, the report is about a change that was withdrawn or undone, or that this end has not begun
+        // in other states, the report belongs to a change that was withdrawn or undone, or that this end has not begun
         if matches!(self.state, LinkState::Shadow | LinkState::Draining | LinkState::Waking) {
             let waking = self.state == LinkState::Waking;
             self.peer_ready = true;
@@ -180,7 +182,7 @@ impl End {
         }
     }
 
-    /// True if flits from this end can be in flight.
+    /// True if this end can send flits.
     #[cfg(test)]
     fn may_send(&self) -> bool {
         match self.state {

@@ -1,10 +1,10 @@
 //! A test that explores every reachable state of the two ends of a link, with every possible set of messages in flight between them.
 //!
-//! Messages keep their order on each path: over the hub, or on the side channel. The side channel is faster. Epochs are much longer than
-//! the latency of any path. A message that is sent at the end of an epoch has arrived by the end of the next epoch. A message that is sent
-//! within an epoch has arrived by the end of the epoch after it. The last two rules hold for the epochs of the sender and for those of the
-//! receiver. An end that has refused a request may request the same link in the same cycle, on behalf of a third router. A fault affects
-//! both ends at once and makes the messages in flight void.
+//! The assumptions: messages keep their order on each of two paths, over the hub or on the side channel, and the side channel is faster.
+//! Epochs are much longer than the latency of any path. Therefore a message that is sent at the end of an epoch has arrived by the end of
+//! the next epoch. A message that is sent within an epoch has arrived by the end of the epoch after it. These two rules hold for the epochs
+//! of the sender and for those of the receiver. An end that has refused a request can request the same link in the same cycle, on behalf of
+//! a third router. A fault affects both ends at once, and makes the messages in flight void.
 
 use super::{End, Say, Want};
 use crate::power::LinkState;
@@ -16,8 +16,8 @@ enum Word {
     Say(Say),
 }
 
-/// A message in flight. `due[0]`: true if the message must arrive before the next end of the sender's epoch. `due[1]`: true if the message
-/// must arrive before the next end of the receiver's epoch.
+/// A message in flight. `due[0]`: true if the message must arrive before the present epoch of its sender ends. `due[1]`: true if it must
+/// arrive before the present epoch of its receiver ends.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Letter {
     word: Word,
@@ -30,7 +30,7 @@ struct World {
     ends: [End; 2],
     /// For each end: the received request that the end answers when its epoch ends.
     inbox: [Option<Want>; 2],
-    /// For each end: the messages to it, in the order in which they were sent.
+    /// For each end: the messages in flight to this end, in the order in which they were sent.
     post: [Vec<Letter>; 2],
     broken: bool,
 }
@@ -44,7 +44,7 @@ impl World {
         self.post[to].push(Letter { word, due: [false; 2] });
     }
 
-    /// Sends a message at the end of the sender's epoch.
+    /// Sends a message at the end of an epoch of the sender.
     fn send_now(&mut self, to: usize, word: Word) {
         self.send(to, word);
         self.post[to].last_mut().expect("just sent").due[0] = true;
@@ -90,7 +90,7 @@ impl World {
             Word::Ask(want) => world.inbox[end] = Some(want),
             Word::Say(Say::Ack) => {
                 world.inbox[end] = None;
-                // meanwhile this end may have agreed with a third router, and can then not make the change
+                // `other`: the state if this end has meanwhile agreed to a request of a third router, and therefore cannot make the change
                 let mut other = world.clone();
                 if let Err(say) = other.ends[end].acked(false) {
                     other.send(1 - end, Word::Say(say));
@@ -115,7 +115,7 @@ impl World {
         all.push(world);
     }
 
-    /// Adds the states of the link after the actions that end `end` can take at any time.
+    /// Adds to `all` the states after each action that end `end` can take at any time.
     fn move_alone(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         let mut say = |act: fn(&mut End) -> Say| {
@@ -146,7 +146,7 @@ impl World {
                 let say = judged.ends[end].judge(want, agree);
                 judged.send_now(1 - end, Word::Say(say));
                 if say == Say::Nack {
-                    judged.ask(end, all); // the request is for a third router, in the same cycle
+                    judged.ask(end, all); // the end requests the same link for a third router, in the same cycle
                 }
                 all.push(judged);
             }
@@ -159,10 +159,10 @@ impl World {
             expired.ends[end].expire();
             all.push(expired);
         }
-        all.push(world); // nothing to do
+        all.push(world); // the epoch ends without an action
     }
 
-    /// Adds the states of the link after the requests that end `end` can send when its epoch ends.
+    /// Adds to `all` the states after each request that end `end` can send when its epoch ends.
     fn ask(&self, end: usize, all: &mut Vec<Self>) {
         let me = self.ends[end];
         if me.asked.is_some() || self.broken {
@@ -178,7 +178,7 @@ impl World {
 
     /// Describes the error in this state of the link, if there is one.
     fn fault(&self) -> Option<&'static str> {
-        // messages that were in flight at a failure of the link still arrive
+        // an end of a failed link (`alone`) still sends its last flits, also to a dark end
         let blind = |(from, to): (usize, usize)| {
             self.ends[from].may_send() && !self.ends[from].alone && !self.ends[to].is_lit()
         };
@@ -197,8 +197,8 @@ impl World {
     }
 }
 
-/// All reachable states of the link. For each of them, the index of the state from which it was first reached. Also all steps from one
-/// state to another, as pairs of indices.
+/// All reachable states of the link (`worlds`, with their indices in `numbers`). `came_from`: for each state, the index of the state from
+/// which it was first reached. `steps`: all steps from one state to another, as pairs of indices.
 #[derive(Default)]
 struct Atlas {
     numbers: HashMap<World, usize>,
@@ -247,7 +247,7 @@ impl Atlas {
         way
     }
 
-    /// Index of a state of the link from which state `rest` cannot be reached, if there is one.
+    /// Index of a state from which no steps lead to the state with index `rest`, if there is one.
     fn stuck(&self, rest: usize) -> Option<usize> {
         let mut before = vec![Vec::new(); self.worlds.len()];
         self.steps.iter().for_each(|&(from, to)| before[to].push(from));
@@ -265,7 +265,7 @@ impl Atlas {
 fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
     let atlas = Atlas::explore();
     assert!(atlas.worlds.len() > 500, "only {} worlds", atlas.worlds.len());
-    // from every state of the link, a state at rest can be reached: on, and also off
+    // from every state, steps lead to the two states in which the link is at rest, on and off (indices 0 and 1)
     for (k, state) in [LinkState::On, LinkState::Off].into_iter().enumerate() {
         if let Some(stuck) = atlas.stuck(k) {
             panic!("can't come to rest in {state:?}:\n{}", atlas.way_to(stuck).join("\n"));

@@ -1,25 +1,26 @@
-//! The control packets of TCEP. Control packets are single flits that overtake all data flits that wait for the same link. Control packets
-//! go directly to the receiver or over the hub. If both paths are cut, control packets go over any member that has links to both ends.
+//! The control packets of TCEP. They are single flits that overtake all data flits that wait for the same link. They go directly to the
+//! receiver or over the hub. If both paths are cut, they go over any member that has links to the sender and the receiver.
 
 use super::Tables;
 use super::agent::Team;
 use weft_api::agents::Channels;
 use weft_api::control::{Arrival, Body, ControlKind, ControlPacket, Frame, Wire};
 
-/// The meaning of a control packet. Eight kinds fit into the paper's three bits. The other kinds are sent only if hubs move or links fail.
+/// The meaning of a control packet. Eight kinds fit into the three bits that the paper uses. The other kinds of packets (`Hub`, `Fault`)
+/// are sent only if hubs move or links fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
     /// Request to activate the link between the sender and the receiver.
     #[default]
     Activate,
-    /// Request to activate the receiver's link to member `about`.
+    /// Request to activate the link between the receiver and member `about`.
     ActivateYours,
     /// Request to deactivate the link between the sender and the receiver.
     Deactivate,
     Ack,
     Nack,
-    /// The sender can no longer make the change to which the receiver has agreed.
+    /// The sender can no longer make the change that it requested and to which the receiver has agreed.
     Withdraw,
     /// The sender has made the shadow link between the sender and the receiver active again.
     Reactivate,
@@ -50,25 +51,26 @@ impl Kind {
     }
 }
 
-/// A control packet in subnetwork `net`, from one member to another.
+/// The content of a control packet in subnetwork `net`, from member `from` to member `to`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Message {
     pub kind: Kind,
     pub net: u8,
     pub from: u8,
     pub to: u8,
-    /// The member that the message is about. In messages between the ends of a link: number of failures of the link so far.
+    /// The member whose link the message is about. In messages between the ends of a link: number of failures of the link so far.
     pub about: u8,
-    /// `State`: true if active. `Fault`: true if broken. `Ack`, `Nack`: true if the request was `ActivateYours`.
+    /// `State`: true if the link is active. `Fault`: true if the link has failed. `Ack`, `Nack`: true if they answer a request
+    /// `ActivateYours`.
     pub flag: bool,
-    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a rank above every utilisation (`activation::FIRST`, `CUT`).
-    /// `Deactivate`: minimal traffic \[flits\]. `State`, `Hub`, `Fault`: the cycle of sending, so that the receiver can ignore older
+    /// `Activate`, `ActivateYours`: virtual utilisation \[flits\], or a larger constant (`activation::FIRST`, `CUT`). `Deactivate`: flits
+    /// on minimal paths over the link \[flits\]. `State`, `Hub`, `Fault`: the cycle of sending, so that the receiver can ignore older
     /// messages.
     pub value: u32,
 }
 
 impl Message {
-    /// Encodes the fields of the message as a number, in their order.
+    /// Encodes the fields of the message as one number. Numbers compare like messages, because the fields keep their order.
     fn body(self) -> Body {
         let small = [self.kind as u8, self.net, self.from, self.to, self.about, u8::from(self.flag)];
         small.into_iter().fold(0, |body, byte| body << 8 | Body::from(byte)) << 32 | Body::from(self.value)
@@ -82,7 +84,7 @@ impl Message {
 }
 
 impl Team {
-    /// Sends a control packet from router `r`. A failed router neither sends nor receives packets.
+    /// Sends a control packet from router `r`. Does nothing if the sender or the receiver has failed.
     pub(super) fn send(&mut self, channels: &mut dyn Channels, r: usize, message: Message) {
         if self.is_mute(channels, r, message) {
             return;
@@ -120,10 +122,10 @@ impl Team {
             return;
         }
         let Some(o) = self.way(channels, r, message) else {
-            // the router has no active link for the packet at present
+            // at present, no active link of the router leads towards the receiver
             if let Some(o) = self.side_channel(channels, r, message) {
                 let at = channels.now() + channels.credit_latency(o);
-                // one packet per cycle, so that packets keep their order
+                // the side channel delivers one packet per cycle, so that packets keep their order
                 let at = at.max(self.links[o].side_free);
                 self.links[o].side_free = at + 1;
                 return channels.signal(o, at, Wire::None, frame);
@@ -137,8 +139,9 @@ impl Team {
         }
     }
 
-    /// The output of router `r` on the path to the receiver of the control packet. The path uses the direct link if it is active, otherwise
-    /// the hub, otherwise any member with links to both ends. (The second link may be inactive if it has not failed.)
+    /// The output of router `r` on the path to the receiver of the control packet. The path is the direct link if it is active. Otherwise
+    /// it leads over the hub, or else over any member with active links to both ends. In runs with faults, the last choice is a member
+    /// whose own link to the receiver is inactive but has not failed.
     fn way(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         let own = self.member(r, d);
@@ -158,7 +161,7 @@ impl Team {
         Some(self.output(r, d, next))
     }
 
-    /// The output whose side channel carries the control packet if no active link leads to its receiver.
+    /// The output whose side channel carries the control packet if no active link of router `r` leads towards its receiver.
     fn side_channel(&self, channels: &dyn Channels, r: usize, message: Message) -> Option<usize> {
         let d = usize::from(message.net);
         self.spare_way(channels, r, d, message.to).map(|next| self.output(r, d, next))
@@ -185,7 +188,7 @@ impl Team {
         }
     }
 
-    /// Delivers the message to another router without a packet, after two link latencies.
+    /// Delivers the message to its receiver without a packet, after two link latencies.
     fn tell(&mut self, channels: &mut dyn Channels, r: usize, message: Message, frame: Frame) {
         let d = usize::from(message.net);
         let router = self.rules.nets.router(self.routers[r].id, d, self.member(r, d), message.to);

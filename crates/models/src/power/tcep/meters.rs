@@ -1,9 +1,10 @@
-//! The traffic meters of the links of a router. TCEP computes utilisations from them. The meters count all flits that arrive. In both
-//! directions, they also count the flits that are on a detour within the subnetwork of the link. Control flits count as flits on a detour.
-//! All flits that leave are counted in `OutputUnit::flits`.
+//! The traffic meters of links, from which TCEP computes utilisations. For each link of a router, a meter counts all flits that arrive. In
+//! both directions, it also counts separately the flits that are on a detour within the subnetwork of the link. Control flits count as
+//! flits on a detour. The meters need not count all flits that leave, because `OutputUnit::flits` does.
 //!
-//! Packets of one flit are counted when they choose a detour, so that minimal packets cause no work. The flits of longer packets are
-//! counted one by one. The head can be far ahead of its body flits. Therefore a bit per VC stores if the present packet is on a detour.
+//! If all packets have one flit, a packet is counted when it chooses a detour, so that minimal packets cause no work. The flits of longer
+//! packets are counted one by one. Because the head can be far ahead of its body flits, a bit per VC stores whether the present packet is
+//! on a detour.
 
 use super::Direction;
 use crate::power::detours::VcsAround;
@@ -13,7 +14,7 @@ use weft_api::base::kept::Kept;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Kept)]
 pub(super) struct Counts {
     pub sent: u32,
-    /// Number of the sent flits that were on a detour.
+    /// Of the sent flits, the number of those that were on a detour.
     pub sent_around: u32,
     pub came: u32,
     pub came_around: u32,
@@ -30,8 +31,8 @@ impl Counts {
         }
     }
 
-    /// Number of flits in the direction that counts, and number of those flits that were on minimal paths. A packet of one flit on a detour
-    /// is counted as such shortly before it leaves, so the difference is limited to 0 or more.
+    /// Number of flits in the direction that counts, and how many of them were on minimal paths. The second number is a difference, limited
+    /// to 0 or more. A packet of one flit counts as on a detour shortly before it counts as sent.
     pub fn load(self, direction: Direction) -> (u32, u32) {
         let minimal = |all: u32, around: u32| all.saturating_sub(around);
         let (sent, came) = (minimal(self.sent, self.sent_around), minimal(self.came, self.came_around));
@@ -60,13 +61,13 @@ impl Meters {
         Self(vec![Meter::default(); ports])
     }
 
-    /// Values of all counters of port `port`. `sent`: number of flits that the port has sent so far.
+    /// All counters of the link at port `port`. `sent`: number of flits that the port has sent so far.
     pub fn counts(&self, port: usize, sent: u32) -> Counts {
         let Meter { sent_around, came, came_around, .. } = self.0[port];
         Counts { sent, sent_around, came, came_around }
     }
 
-    /// Counts a flit of a long packet that leaves on VC `vc`. Only a head reports if its packet is on a detour.
+    /// Counts a flit of a long packet that leaves on VC `vc`. `around`: if the flit is a head, true if its packet is on a detour.
     pub fn sent(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.sent_around += u32::from(meter.out_around.flit(vc, around));
@@ -77,7 +78,7 @@ impl Meters {
         self.0[port].sent_around += 1;
     }
 
-    /// Removes from the count a packet of one flit that had chosen a detour over this port but takes another path. Returns the new count of
+    /// Subtracts a packet of one flit that had chosen a detour over this port, but then takes another path. Returns the new count of sent
     /// flits on detours.
     pub fn not_around(&mut self, port: usize) -> u32 {
         let meter = &mut self.0[port];
@@ -96,7 +97,7 @@ impl Meters {
         }
     }
 
-    /// Counts a flit of a long packet that has arrived on VC `vc`.
+    /// Counts a flit of a long packet that has arrived on VC `vc`. `around`: if the flit is a head, true if its packet is on a detour.
     pub fn came(&mut self, port: usize, vc: usize, around: Option<bool>) {
         let meter = &mut self.0[port];
         meter.came += 1;

@@ -1,6 +1,6 @@
-//! The actions of agents when links fail and when they work again. Agents drop agreements, notify the other members, elect another hub, and
-//! request links for parked packets (packets without a path). `engine/src/network/faults.rs` has the rules of faults. The engine handles
-//! the packets that a fault affects (`kernel/src/faults.rs`).
+//! The actions of agents when links or routers fail, and when they work again. Agents drop agreements, notify the other members, elect
+//! another hub, and request links for parked packets (packets without a path). `engine/src/network/faults.rs` has the rules of faults. The
+//! loop handles the packets that a fault affects (`kernel/src/faults.rs`).
 
 use super::activation::{CUT, FIRST};
 use super::agent::Team;
@@ -11,13 +11,13 @@ use weft_api::state::LinkState;
 impl Team {
     // ---- faults -----------------------------------------------------------------------------------------------------
 
-    /// Called when an end of a link fails, or works again.
+    /// Called when a fault of a link, or of a router at one of its ends, begins or ends.
     #[cold]
     pub(super) fn notice(&mut self, channels: &mut dyn Channels, fault: Breakage) {
         let o = fault.channel as usize;
         let r = self.router(o);
         if fault.cause == Cause::OwnRouter {
-            // makes requests from before the fault void
+            // requests from before the fault are void
             (self.links[o].activate, self.links[o].deactivate) = (None, None);
         }
         if !self.is_member(r, o) {
@@ -26,14 +26,14 @@ impl Team {
         if fault.breaks {
             self.fail(channels, r, o);
             if fault.cause != Cause::Link {
-                self.elect(channels, r, self.ends(o).0); // even if the link was already broken
+                self.elect(channels, r, self.ends(o).0); // elects even if the link had already failed
             }
         } else {
             self.mend(channels, r, o, fault.cause == Cause::FarRouter);
         }
     }
 
-    /// True if output `o` of router `r` leads to another member of a subnetwork.
+    /// True if output `o` of router `r` leads to another member of one of its subnetworks.
     pub(super) fn is_member(&self, r: usize, o: usize) -> bool {
         let port = (o - self.routers[r].base) as u16;
         self.rules.nets.behind(port, |d| self.member(r, d)).is_some()
@@ -63,8 +63,8 @@ impl Team {
         self.elect(channels, r, d);
     }
 
-    /// Called when the link of output `o` works again. The link goes off as soon as it has drained. `again`: true if the router at the
-    /// other end now also works again.
+    /// Called when a fault of the link of output `o` ends. Requests to activate the link if it belongs to a star, or was on before the
+    /// fault. `again`: true if the fault was a failure of the router at the other end.
     fn mend(&mut self, channels: &mut dyn Channels, r: usize, o: usize, again: bool) {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;
@@ -82,7 +82,7 @@ impl Team {
         }
     }
 
-    /// Called when router `r` is notified that a link of other routers has failed or works again.
+    /// Handles message `m` to router `r`, which reports that a link of other routers has failed or works again.
     pub(super) fn hear_of_fault(&mut self, channels: &mut dyn Channels, r: usize, m: Message) {
         let (d, link) = (usize::from(m.net), (m.from, m.about));
         let known = self.stamps[r * self.rules.nets.pairs() + self.rules.nets.pair(d, m.from, m.about)];
@@ -91,7 +91,7 @@ impl Team {
         }
         channels.warn(r);
         self.healthy.set(&self.rules.nets, r, d, link, !m.flag);
-        // a link that works again is off, unless a later message of the same cycle has arrived before this one
+        // a link that works again counts as off, unless a message of the same cycle about its state has arrived before this one
         if m.flag || m.value != known {
             channels.views_mut().set(&self.rules.nets, r, d, link, false);
         }
@@ -100,16 +100,17 @@ impl Team {
 
     // ---- hub --------------------------------------------------------------------------------------------------------
 
-    /// Mask of the members of subnetwork `d` whose routers have failed. Each other member detects this failure at its link to the router.
+    /// Bit mask of the members of subnetwork `d` that have failed. Router `r` detects the failure of a member at its own link to it.
     pub(super) fn dead_members(&self, channels: &dyn Channels, r: usize, d: usize) -> u64 {
         if channels.is_dead(r) {
-            return 0; // a failed router sees nothing
+            return 0; // a failed router detects no failures
         }
         let dead = self.outputs(r, d).filter(|&o| channels.dead_ends(o) > 0);
         dead.fold(0, |mask, o| mask | 1 << self.ends(o).2)
     }
 
-    /// Number of broken links between member `c` and routers that work, to the knowledge of router `r`.
+    /// Number of failed links between member `c` and members that work, to the knowledge of router `r`. `u32::MAX` if member `c` itself has
+    /// failed.
     fn missing(&self, channels: &dyn Channels, r: usize, d: usize, c: u8) -> u32 {
         let dead = self.dead_members(channels, r, d);
         if dead >> c & 1 != 0 {
@@ -119,13 +120,14 @@ impl Team {
         (self.rules.nets.all(d) & !(1 << c) & !dead & !whole).count_ones()
     }
 
-    /// True if every link in the star of subnetwork `d` works. Only then may links outside the star go off.
+    /// True if, to the knowledge of router `r`, every link in the star of subnetwork `d` works. Only then may links outside the star go
+    /// off.
     pub(super) fn has_whole_hub(&self, channels: &dyn Channels, r: usize, d: usize) -> bool {
         !self.faults || self.missing(channels, r, d, channels.views().of(r).hub(d)) == 0
     }
 
-    /// If another member has fewer broken links than the present hub, makes it the next hub. Of several members with the fewest broken
-    /// links, takes the one with the lowest number.
+    /// If another member has fewer failed links than the present hub, makes the member with the fewest failed links the next hub. Of
+    /// several such members, takes the one with the lowest number.
     pub(super) fn elect(&mut self, channels: &mut dyn Channels, r: usize, d: usize) {
         if !self.faults {
             return;
@@ -141,7 +143,8 @@ impl Team {
         }
     }
 
-    /// At the end of an epoch, activates the links in the star of the next hub. When the star is complete, the next hub becomes the hub.
+    /// Called at the end of an epoch, if hubs can move because of faults. Keeps the links in the star of the next hub active. When this
+    /// star is complete, the next hub becomes the hub.
     pub(super) fn succeed(&mut self, channels: &mut dyn Channels, r: usize) {
         if !self.faults {
             return;
@@ -157,13 +160,14 @@ impl Team {
 
     // ---- parked packets ------------------------------------------------------------------------------------------------
 
-    /// The members of subnetwork `d` that packets parked at router `r` must reach.
+    /// The members of subnetwork `d` to which packets parked at router `r` must go.
     fn parked(&self, channels: &dyn Channels, r: usize, d: usize) -> impl Iterator<Item = u8> {
         let here = move |p: &&Parked| p.router as usize == r && usize::from(p.d) == d;
         channels.parked().iter().filter(here).map(|p| p.to)
     }
 
-    /// The member over which packets of router `r` can reach member `to`: `to` itself, or the lowest member with working links to both.
+    /// The next member on a path of working links from router `r` to member `to`: `to` itself, or the lowest member with working links to
+    /// both.
     fn over(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         let (view, own) = (self.healthy.of(r), self.member(r, d));
         if view.row(&self.rules.nets, d, own) >> to & 1 != 0 {
@@ -173,12 +177,13 @@ impl Team {
         (between != 0).then(|| between.trailing_zeros() as u8)
     }
 
-    /// Mask of the members to which router `r` needs an active link for its parked packets.
+    /// Bit mask of the members of subnetwork `d` to which router `r` needs an active link for its parked packets.
     pub(super) fn cut_off(&self, channels: &dyn Channels, r: usize, d: usize) -> u64 {
         self.parked(channels, r, d).filter_map(|to| self.over(channels, r, d, to)).fold(0, |mask, c| mask | 1 << c)
     }
 
-    /// If parked packets would cross a member whose link to their target is inactive, requests this member to activate the link.
+    /// If parked packets must go over a member whose link to their destination is inactive, requests this member to activate the link.
+    /// Returns true if the router made a request.
     pub(super) fn ask_for_a_way(&mut self, channels: &mut dyn Channels, r: usize) -> bool {
         let rules = self.rules.clone();
         for &d in &rules.managed {
@@ -195,8 +200,8 @@ impl Team {
         false
     }
 
-    /// The next member for a control packet to `to` if no path of active links leads to `to`. It is `to` itself, or the lowest member with
-    /// working links to both ends.
+    /// In runs with faults: the next member for a control packet to member `to` if no path of active links leads there. It is `to` itself,
+    /// or the lowest member with working links to router `r` and to `to`.
     pub(super) fn spare_way(&self, channels: &dyn Channels, r: usize, d: usize, to: u8) -> Option<u8> {
         if self.faults { self.over(channels, r, d, to) } else { None }
     }
@@ -209,8 +214,8 @@ impl Team {
         channels.is_dead(r) || channels.dead_ends(to()) > 0
     }
 
-    /// Sends the states of the links of router `r` to a router that works again and has missed them. If router `r` is the hub, also
-    /// announces this.
+    /// Sends the states of the links of router `r` to member `to`, which works again and has missed earlier messages. If router `r` is the
+    /// hub, also announces this.
     pub(super) fn tell_what_is(&mut self, channels: &mut dyn Channels, r: usize, (d, own, to): (usize, u8, u8)) {
         let value = channels.now() as u32;
         let link = Message { net: d as u8, from: own, to, value, ..Message::default() };

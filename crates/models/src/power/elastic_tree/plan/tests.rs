@@ -43,7 +43,7 @@ fn a_core_that_is_dead_is_replaced_by_the_next_one_of_the_same_routers() {
 #[test]
 fn a_broken_link_of_a_leaf_moves_the_tree_to_the_other_one() {
     assert_eq!(used([1, 1], &[(0x0200, 0)]), [vec![2], vec![0, 1]]);
-    // a failed router above the leaves: all its links have failed
+    // the first router above the leaves of pod 2 has failed: all its links, down and up, count as failed
     let dead = [(0x0200, 0), (0x0201, 0), (aggregation(2, 0), 0), (aggregation(2, 0), 1)];
     assert_eq!(used([1, 1], &dead), [vec![2], vec![0, 1]]);
 }
@@ -58,7 +58,7 @@ fn where_no_tree_is_whole_others_join_the_leaves_that_it_does_not() {
     // Upward link 0 of a leaf in pod 2 and upward link 1 of a leaf in pod 3 have failed. The leaf in pod 2 is reached over link 1, and the
     // leaf in pod 3 over link 0
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0300, 1)]), [vec![3], vec![1, 1]]);
-    // the failures separate only the two leaves of pod 2 from each other
+    // no choice joins the two leaves of pod 2 with each other; each of them still reaches all other leaves
     assert_eq!(used([1, 1], &[(0x0200, 0), (0x0201, 1)]), [vec![3], vec![1, 1]]);
     // pod 1 reaches no core, but the leaves of pod 1 reach each other
     let cut_off = [(aggregation(1, 0), 0), (aggregation(1, 0), 1), (aggregation(1, 1), 0), (aggregation(1, 1), 1)];
@@ -114,7 +114,7 @@ fn all_leaves_that_can_be_joined_are_and_packets_are_led_there() {
         for (&from, &to) in tree.leaves.iter().flat_map(|from| tree.leaves.iter().map(move |to| (from, to))) {
             let expected = joined(&all, from, to);
             assert_eq!(joined(&links, from, to), expected, "{round}: {from:x} to {to:x} of {links:?}");
-            // a packet never arrives at a router on the way up that has no link to continue
+            // on the way up, a packet never arrives at a router without a further link in use
             let mut at = from;
             while expected && !weft_api::coordinates::is_above(at, to) {
                 let choices: Vec<u32> = numbers_of(links.choices(at, to)).collect();
