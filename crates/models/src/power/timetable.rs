@@ -1,26 +1,28 @@
-//! A timetable, which may repeat, says when link classes are off. A packet that needs a link which is off waits for it.
+//! A timetable determines at which times link classes are off, once or periodically. A packet that needs a link that is off waits for it.
 //!
 //! # Source
-//! The policy is ours. The policy is a reference for plans that do not depend on the traffic, such as a night or a maintenance window.
+//! Weft's authors designed the policy. It is a reference for plans that do not depend on the traffic, such as links that are off at night
+//! or during maintenance.
 //! # Parameters
 //! `off`: rows, each with three fields. `from`, `until` \[time\]: begin and end of the time in which links are off, counted from the
-//! beginning of the run or period. `classes`: the names of the link classes that are off in this time (default: all managed classes).
-//! `period` \[time\]: time after which the rows repeat (default: they do not repeat). `transition` \[time\]: duration of going down, and of
-//! waking.
+//! beginning of the run, or of each period. `classes`: the names of the link classes that are off in this time (default: all managed
+//! classes). `period` \[time\]: time after which the rows repeat (default: they do not repeat). `transition` \[time\]: duration of going
+//! down, and of waking.
 //! # Guarantees
-//! All links are on when the run begins. From `from` on, no new packet takes a channel of the row. Packets that hold one of the channel's
-//! VCs finish, and flits with a grant leave. When the channel has drained, it goes down for one transition, and after that it is off. The
-//! channel wakes one transition before `until` and is on at `until`. A channel does not wake before `until`, even if packets wait for it.
-//! Every row ends. Therefore no packet waits forever. The policy never drops a flit. If the packets leave so late that the channel could
-//! not go down and wake before `until`, the channel opens again and stays on. Packets of one flit hold no VC. Channels with packets of one
-//! flit therefore go down at `from`.
+//! All links are on when the run begins. From `from` on, no new packet takes a channel of the row. Packets that already hold a VC of the
+//! channel still cross it, and granted flits leave. When the channel has drained, it goes down for the time `transition`, and after that it
+//! is off. The channel begins to wake one `transition` before `until`, and is on at `until`, not earlier, even if packets wait for it.
+//! Because every row ends, no packet waits forever. The policy never drops a flit. If the last packet leaves so late that the channel could
+//! not go down and wake before `until`, the channel opens again and stays on. If all packets have one flit, channels go down at `from`,
+//! because packets of one flit hold no VC.
 //! # Not modelled
-//! Packets that know the timetable and take detours.
+//! Routings that read the timetable and avoid links that are off.
 //! # Validation
-//! `engine/tests/models/timetable.rs` compares the cycles of an idle network in each state with the rows of a timetable. With packets of
-//! one flit, channels follow every row below saturation, and at least half of the rows at full load. The file also tests refusals.
-//! `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of each channel add up to the window. Results are the
-//! same in 1 and 3 blocks. No test compares this policy with another simulator, because none has link states.
+//! `engine/tests/models/timetable.rs` checks that the channels of an idle network are in each state for the cycles that the rows of a
+//! timetable imply. With packets of one flit, channels follow every row at loads below saturation, and at least half of the rows at full
+//! load. The file also tests refusals. `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of each channel, over
+//! all its states, add up to the window. Results are the same for 1 and 3 blocks. No test compares this policy with another simulator,
+//! because no other simulator has link states.
 
 mod span;
 
@@ -40,7 +42,7 @@ use weft_units::{Cycles, LinkClasses, Refusal, Time};
 const PATH: &str = "power.policy.timetable";
 const OFF: CloseFirst = CloseFirst::of(&Timetable::OFFERS);
 
-/// A timetable, which may repeat, says when link classes are off. A packet that needs a link which is off waits for it.
+/// A timetable determines at which times link classes are off, once or periodically. A packet that needs a link that is off waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timetable {
@@ -62,7 +64,7 @@ pub struct Row {
     pub classes: Option<LinkClasses>,
     /// Time at which the links begin to go down, in the run or in each period.
     pub from: Time,
-    /// Time at which the links are on again. If it is above the period, the row ends in the next period.
+    /// Time at which the links are on again. If it is greater than `period`, the row ends in the next period.
     pub until: Time,
 }
 
@@ -70,7 +72,7 @@ impl Timetable {
     pub(crate) const OFFERS: Offers =
         Offers { links: LinkKnowledge::Nothing, packets_wait_for_links: true, ..Offers::ALWAYS_ON };
 
-    /// The rows of the timetable in cycles. The link classes of the rows are not checked yet.
+    /// Converts the parameters to cycles. Does not check the link classes of the rows.
     fn times(&self, cycle_fs: u128) -> Result<Times, Refusal> {
         let above_zero = |name: &str, time: &Time| {
             let path = format!("{PATH}.{name}");
@@ -92,7 +94,7 @@ impl Timetable {
         Ok(Times { rows, period: period.map(|period| period.cycles), transition: transition.cycles })
     }
 
-    /// For each link class: the rows in which it is off, sorted by time. Refuses rows of the same class that overlap or touch.
+    /// For each link class: the times in which it is off, in ascending order. Refuses rows of the same class that overlap or touch.
     fn spans(&self, site: &Site, times: &Times) -> Result<Vec<Vec<Span>>, Refusal> {
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); site.managed.len()];
         for (k, row) in self.off.iter().enumerate() {
@@ -120,8 +122,8 @@ impl PolicyModel for Timetable {
         Ok(vec![LinkState::On, LinkState::Draining, LinkState::Off, LinkState::Waking])
     }
 
-    /// The period, in which the policy takes each of its actions once. `None` if the rows do not repeat: they begin at fixed times of the
-    /// run, which do not depend on the length of the warm-up.
+    /// Returns the period, because in each period the policy takes each of its actions once. Returns `None` if the rows do not repeat,
+    /// because the actions then have fixed times in the run, whatever the length of the warm-up.
     fn settling_period(&self, _: &Graph, _: &Modes, cycle_fs: u128) -> Result<Option<Cycles>, Refusal> {
         Ok(self.times(cycle_fs)?.period)
     }
@@ -134,7 +136,7 @@ impl PolicyModel for Timetable {
         Ok(Schedule { period, once })
     }
 
-    /// The length of the longest row: a packet that arrives when the row begins waits until the row ends.
+    /// The length of the longest row, because a packet that arrives when a row begins waits until this row ends.
     fn longest_wait(&self, cycle_fs: u128) -> Result<Cycles, Refusal> {
         Ok(self.times(cycle_fs)?.rows.iter().map(|row| row.until - row.from).max().unwrap_or(0))
     }
@@ -229,11 +231,12 @@ impl Agents for Clerks {
         }
     }
 
-    /// Called when channels have drained. Lets them go down, or opens them again if too little time is left in the row.
+    /// Called when no packet holds the channels `drained` any more. Begins to switch each of them off, or opens it again if too little time
+    /// is left in its row.
     fn drained(&mut self, drained: &[u32], channels: &mut dyn Channels) {
         for o in drained.iter().map(|&o| o as usize) {
             let (until, transition) = (self.rows[o].1.until, self.plan.transition);
-            // the channel goes down after the last flit that waits for the link
+            // the channel goes down only after the granted flits that still wait for it
             let waiting = OFF.flits_leave_in(channels, o);
             let is_down = channels.now() + waiting + transition;
             if is_down + transition >= until {
@@ -247,7 +250,7 @@ impl Agents for Clerks {
 }
 
 impl Clerks {
-    /// Sets the next row of channel `o`: the first one that begins at cycle `from` or later.
+    /// Sets the next row of channel `o`: the first row that begins in cycle `from` or later.
     fn await_row(&mut self, o: usize, from: u64, channels: &mut dyn Channels) {
         let (class, row) = &mut self.rows[o];
         let Some(next) = self.plan.next(*class, from) else { return };
@@ -259,8 +262,8 @@ impl Clerks {
         }
     }
 
-    /// Called when the row of channel `o` has begun. Closes the channel to new packets. The channel goes down when it has drained. Sets a
-    /// timer for the cycle from which on the channel could not go down and wake in time.
+    /// Called when the row of channel `o` has begun. Closes the channel to new packets; it goes down when it has drained. Sets a timer for
+    /// the first cycle in which too little time is left to go down and to wake before the end of the row.
     fn begin_row(&mut self, o: usize, channels: &mut dyn Channels) {
         OFF.close(channels, o);
         channels.set_timer(o, self.rows[o].1.until - 2 * self.plan.transition);

@@ -1,37 +1,38 @@
-//! Switches members of trunks: they go off while the utilisation of their trunk is low, and wake while it is high. At least one member of
-//! each trunk stays on.
+//! Switches the links (members) of trunks: members go off if the utilisation of their trunk is low, and wake if it is high. At least one
+//! member of each trunk stays on.
 //!
 //! # Source
-//! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, as used by F. J.
-//! Andujar et al., "Energy efficient torus networks with on/off links", JPDC 130, 2019. The authors did not publish thresholds and window:
-//! the defaults are ours. The durations of changes are those of IEEE 802.3az.
+//! M. Alonso et al., "Power saving in regular interconnection networks", Parallel Computing 36(12), 2010, and IPDPS 2005, in the form that
+//! F. J. Andujar et al. use in "Energy efficient torus networks with on/off links", JPDC 130, 2019. The authors did not publish the values
+//! of thresholds and window: the defaults are ours. The durations of changes are those of IEEE 802.3az.
 //! # Parameters
-//! `ethernet`: a standard that determines `wake`, `sleep` and `window`. `wake` \[time\]: duration of waking. `sleep` \[time\]: duration of
-//! going off. `window` \[time\]: time over which the utilisation is measured. `u_on`: utilisation above which members wake. `u_off`:
-//! utilisation below which members go off. `step`: number of members that wake or go off together. `per`: the utilisation that counts,
-//! which is the mean of the trunk or that of its busiest member. `forecast`: members wake before expected bursts, if bursts come at regular
-//! intervals (our addition, see `thresholds/forecast.rs`).
+//! `ethernet`: a standard that determines the defaults of `wake`, `sleep` and `window`. `wake` \[time\]: duration of waking. `sleep`
+//! \[time\]: duration of going off. `window` \[time\]: time over which the utilisation is measured. `u_on`: utilisation above which members
+//! wake. `u_off`: utilisation below which members go off. `step`: number of members that wake or go off together. `per`: the utilisation
+//! that counts, either the mean over the members of the trunk or that of its busiest member. `forecast`: if bursts come at regular
+//! intervals, members wake before the next burst (our addition, see `thresholds/forecast.rs`).
 //! # Guarantees
 //! The policy never drops a flit. Both directions of a member are in the same state. Members wake if the utilisation of at least one
 //! direction was above `u_on`. Members go off if the utilisation of both directions was below `u_off` in their last windows. The members
 //! with the lowest numbers wake first, and those with the highest numbers go off first. Member 0 is always on, unless it fails. Before a
-//! member goes off, it is closed, and heads take the other members. A closed member goes off when both ends have reported three things: no
-//! packet holds it, no flit is on it, and all credits have returned. If the utilisation of a direction exceeds `u_on` before that, the
-//! member is opened again. An end knows only its channels and the messages of the other end. Messages use the side channel of the first
-//! working member. No decision is made during a change. Under a constant load, members stop changing: the policy refuses thresholds with
-//! which they could alternate forever. A member that has failed counts as a link that carries nothing. At the end of a window, another,
-//! working member wakes in its place. The last working member stays on. Until the new member is on, packets wait for it. If `forecast` is
-//! set and bursts come at regular intervals, then the members that the third burst needed are on when the fourth burst begins. If the
+//! member goes off, it is closed, and heads take other members. A closed member goes off when three conditions hold at both ends: no packet
+//! holds it, no flit is on it, and all credits have returned. If the utilisation of a direction exceeds `u_on` before that, the member is
+//! opened again. Each end of a trunk knows only the channels on which it sends, and the messages of the other end. Messages use the side
+//! channel of the first working member. No decision is made during a change. Under a constant load, members stop changing: the policy
+//! refuses thresholds with which they could alternate forever. The capacity of a failed member does not count. If no member that is on
+//! works, a working member wakes at the end of the window, and packets wait until it is on. The last working member stays on. If `forecast`
+//! is set and bursts come at regular intervals, the members that the third burst needed are on when the fourth burst begins. If the
 //! expected burst does not come, these members stay on for two more windows.
 //! # Not modelled
-//! Retraining errors. Refreshes of sleeping links. The side channel: it also carries credits, is always on, and its energy is not counted.
+//! Retraining errors. Refreshes of sleeping links. The energy of the side channel, which also carries credits and is always on.
 //! # Validation
 //! - `power/thresholds/model.rs` explores every order of messages between the two ends of a trunk.
-//! - `engine/tests/models/trunk.rs` compares the minimum energy of an idle network with its closed form. In every cycle at least one member
-//!   is on, and both ends have equal states. Tiny buffers cause no stall.
-//! - `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of every channel add up to the window.
+//! - `engine/tests/models/trunk.rs` compares the minimum energy of an idle network with a formula. It checks that in every cycle at least
+//!   one member is on, and that both ends have equal states. Tiny buffers cause no stall.
+//! - `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of every channel, over all its states, add up to the
+//!   window.
 //!
-//! No test compares this policy with another simulator, because none has link states.
+//! No test compares this policy with another simulator, because no other simulator has link states.
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
@@ -48,8 +49,8 @@ use weft_api::switching::CloseBeside;
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Switches members of trunks: they go off while the utilisation of their trunk is low, and wake while it is high. At least one member of
-/// each trunk stays on.
+/// Switches the links (members) of trunks: members go off if the utilisation of their trunk is low, and wake if it is high. At least one
+/// member of each trunk stays on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trunk {
@@ -66,17 +67,18 @@ pub struct Trunk {
     /// with 1000BASE-T and 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
-    /// Members wake if the utilisation is above this value. Utilisation is a share of the capacity of the members that are on.
+    /// Members wake if the utilisation of a direction is above this value. The utilisation is a share of the capacity of the members that
+    /// are on.
     pub u_on: f64,
     /// Members go off if the utilisation of both directions is below this value. The value must be below `u_on / (step + 1)`.
     pub u_off: f64,
     /// Number of members that wake or go off together.
     #[schemars(range(min = 1))]
     pub step: u16,
-    /// The utilisation that counts: the mean of the `trunk`, or the utilisation of its busiest `member`.
+    /// The utilisation that counts: the mean over the members of the `trunk`, or the utilisation of its busiest `member`.
     #[serde(skip_serializing_if = "Per::is_default")]
     pub per: Per,
-    /// Whether members wake before expected bursts, if bursts come at regular intervals.
+    /// Whether members wake before an expected burst, if bursts come at regular intervals.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub forecast: bool,
 }
@@ -106,7 +108,7 @@ impl Trunk {
     fn rule(&self, cycle_fs: u128) -> Result<Rule, Refusal> {
         let Self { ethernet, wake, sleep, window, u_on, u_off, step, per: _, forecast: _ } = *self;
         let rule = Asked { path: PATH, ethernet, wake, sleep, window, u_on, u_off, step }.rule(cycle_fs)?;
-        // for trunks of any width, the step from `step + 1` members to 1 member changes the utilisation most
+        // in trunks of any width, the step down from `step + 1` members to 1 member raises the utilisation most
         let members: Vec<f64> = (1..=u32::from(step) + 1).map(f64::from).collect();
         rule.check_rest(PATH, &members, |n| if n == 1 { "1 member".to_owned() } else { format!("{n} members") })?;
         Ok(rule)

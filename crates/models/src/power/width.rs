@@ -1,29 +1,31 @@
-//! Changes the width of links: a link has a lower rate while its utilisation is low, and a higher rate while it is high (dynamic link
-//! width).
+//! Changes the width of links (dynamic link width). A link moves to a lower rate if its utilisation is low, and to a higher rate if it is
+//! high.
 //!
 //! # Source
 //! M. Alonso et al., "Reducing Power Consumption in Interconnection Networks by Dynamically Adjusting Link Width", LNCS 3149, 2004. The
-//! rule for changes is that of `trunk`: the two policies are parts of one mechanism in M. Alonso et al., "Power saving in regular
-//! interconnection networks", Parallel Computing 36(12), 2010. The authors did not publish thresholds and window: the defaults are ours.
+//! rule for changes is that of the policy `trunk`. The two policies are parts of one mechanism in M. Alonso et al., "Power saving in
+//! regular interconnection networks", Parallel Computing 36(12), 2010. The authors did not publish the values of thresholds and window: the
+//! defaults are ours.
 //! # Parameters
 //! `ethernet`, `wake`, `sleep`, `window`, `u_on`, `u_off`: the same parameters as for `trunk`. `step`: number of widths by which a link
-//! moves in one change. `narrowest`: the slowest mode that links use. `per`: if each member of a trunk is measured and changes separately,
-//! or all members change together by their mean utilisation.
+//! moves in one change. `narrowest`: the slowest mode that links use. `per`: with `member`, each link is measured and changes separately;
+//! with `trunk`, all links of a trunk change together, by their mean utilisation.
 //! # Guarantees
 //! The policy never drops a flit, and links carry packets in every cycle. Both directions of a link have the same width. A link becomes
 //! wider if the utilisation of at least one direction, at its present rate, was above `u_on`. A link becomes narrower if the utilisation of
 //! both directions was below `u_off` in their last windows. No decision is made during a change. Under a constant load, the width stops
 //! changing: the policy refuses thresholds with which it could alternate forever.
 //! # Not modelled
-//! Retraining errors. The time in which lanes of a link go off or wake. Until a change ends, the link has its earlier rate and draws the
-//! power of its earlier mode. During a change to a wider mode, the link therefore counts with the power of the narrow mode, for at most the
+//! Retraining errors. A separate state of the link while lanes go off or wake. Until a change ends, the link has its earlier rate and draws
+//! the power of its earlier mode. During a change to a wider mode, the link therefore draws the power of the narrow mode, for at most the
 //! time `wake` per change.
 //! # Validation
 //! - `power/thresholds/model.rs` explores every order of messages between the two ends of a link.
-//! - `engine/tests/models/width.rs` checks the states of an idle link in each cycle, the width that a load needs, and refusals.
-//! - `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of every channel add up to the window.
+//! - `engine/tests/models/width.rs` checks the state of an idle link in each cycle, the width that links have under a load, and refusals.
+//! - `conformance/src/policy.rs` checks that no packet is lost, and that the cycles of every channel, over all its states, add up to the
+//!   window.
 //!
-//! No test compares this policy with another simulator, because none has link states.
+//! No test compares this policy with another simulator, because no other simulator has link states.
 
 use super::thresholds::end::Deed;
 use super::thresholds::rule::{Asked, Ethernet, Per, Rule};
@@ -39,8 +41,8 @@ use weft_api::state::{LinkState, Modes};
 use weft_topology::Graph;
 use weft_units::{Cycles, Refusal, Time};
 
-/// Changes the width of links: a link has a lower rate while its utilisation is low, and a higher rate while it is high (dynamic link
-/// width).
+/// Changes the width of links (dynamic link width). A link moves to a lower rate if its utilisation is low, and to a higher rate if it is
+/// high.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Width {
@@ -57,7 +59,7 @@ pub struct Width {
     /// with 1000BASE-T and 232us with 100BASE-TX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Time>,
-    /// A link becomes wider if its utilisation at the present rate is above this value.
+    /// A link becomes wider if the utilisation of a direction, at the present rate, is above this value.
     pub u_on: f64,
     /// A link becomes narrower if the utilisation of both directions is below this value. The value must be below `u_on` times the smallest
     /// ratio of two rates between which the link moves: `u_on / 2` for full, half and quarter.
@@ -65,12 +67,13 @@ pub struct Width {
     /// Number of widths by which a link moves in one change.
     #[schemars(range(min = 1))]
     pub step: u16,
-    /// The slowest mode that links use, out of those that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
-    /// allowed. Default: the slowest mode that carries traffic. All modes between the slowest one and `on` are widths of the link.
+    /// The slowest mode that links use: one of the modes that `power.modes` names. If `power.modes` names none, `half` and `quarter` are
+    /// allowed. Default: the slowest mode that carries traffic. Links use all modes from the slowest one to `on`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"half", example = &"quarter")]
     pub narrowest: Option<String>,
-    /// Whether each `member` of a trunk changes by its utilisation, or all members of a `trunk` change together by their mean utilisation.
+    /// With `member`, each link changes separately, by its own utilisation. With `trunk`, all links of a trunk change together, by their
+    /// mean utilisation.
     #[serde(default = "member", skip_serializing_if = "is_member")]
     pub per: Per,
 }
@@ -184,7 +187,7 @@ impl Levels for Widths {
         unit.iter().for_each(|&o| channels.enter(o, self.0[usize::from(level) - 1]));
     }
 
-    /// Always true: no link has to drain, because the lanes that stay on carry the flits of lanes that go off.
+    /// Always true: no link must drain before it becomes narrower, because the remaining lanes carry all its flits.
     fn is_drained(&self, _: Range<u16>, _: &[usize], _: &dyn Channels) -> bool {
         true
     }

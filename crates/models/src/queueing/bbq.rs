@@ -2,17 +2,17 @@
 //!
 //! # Source
 //! P. Yebenes Segura et al., "BBQ: A Straightforward Queuing Scheme to Reduce HoL-Blocking in High-Performance Hybrid Networks", Euro-Par
-//! 2013. The mapping is our interpretation, because the paper was not available. With Q queues and k coordinates in a dimension, a
-//! destination with coordinate c has the queue floor(c Q / k).
+//! 2013. The mapping is our interpretation, because the paper was not available. With Q queues and k routers along a dimension, packets to
+//!       a destination with coordinate c use the queue floor(c Q / k).
 //! # Parameters
-//! `queues`: number of queues of a port, for each VC class of the routing \[count\].
+//! `queues`: number of queues of a port in each VC class of the routing \[count\].
 //! # Guarantees
-//! The destinations of a band have consecutive coordinates in the dimension of the channel.
+//! The destinations of a band have consecutive coordinates in the dimension of the channel that leads to the queue.
 //! # Not modelled
 //! Hybrid (KNS) networks, for which the scheme was designed. Weft applies the scheme to all networks with dimensions.
 //! # Validation
-//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
-//! stall.
+//! `conformance/src/queueing.rs` checks that lanes (see `mod.rs`) are valid, and that packets of a flow stay in order. It also checks that
+//! the network does not stall.
 
 use super::coordinates::OnGrid;
 use schemars::JsonSchema;
@@ -22,11 +22,11 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The queue is the band of coordinates that contains the destination (BBQ).
+/// The band of coordinates that contains the destination determines the queue (BBQ).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bbq {
-    /// Number of queues of a port, for each VC class of the routing.
+    /// Number of queues of a port in each VC class of the routing.
     #[serde(default = "four")]
     pub queues: u32,
 }

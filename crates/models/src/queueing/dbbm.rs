@@ -1,19 +1,19 @@
 //! Destination-based buffer management: the queue is the number of the destination modulo the number of queues.
 //!
 //! # Source
-//! T. Nachiondo, J. Flich, J. Duato, "Destination-Based HoL Blocking Elimination", ICPADS 2006. Four queues in F. Zahn et al.,
-//! HiPINEB 2019, section III.C.
+//! T. Nachiondo, J. Flich, J. Duato, "Destination-Based HoL Blocking Elimination", ICPADS 2006. F. Zahn et al., HiPINEB 2019, section
+//! III.C, use four queues.
 //! # Parameters
-//! `queues`: number of queues of a port, for each VC class of the routing \[count\].
+//! `queues`: number of queues of a port in each VC class of the routing \[count\].
 //! # Guarantees
-//! A flow has the same lane on its whole path. The packets of a flow stay in order if they take the same path.
+//! All packets of a flow use the same lane (see `mod.rs`) on the whole path. They stay in order if they take the same path.
 //! # Not modelled
 //! Alternative hash functions of the destination.
 //! # Validation
-//! `engine/tests/queueing.rs` checks the lanes on a 4-ary tree with four queues. A routing can choose upward links by the digits of the
-//! destination from the lowest digit on. Then all destinations of a link between routers have the same residue modulo four, and the link
-//! has one lane. `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the
-//! network does not stall.
+//! `engine/tests/queueing.rs` checks the lanes on a 4-ary tree with four queues. There, the routing chooses upward links by the digits of
+//! the destination, beginning with the lowest digit. Therefore all destinations of a link between routers have the same remainder modulo
+//! four, and the link needs only one lane. `conformance/src/queueing.rs` checks that lanes are valid, and that packets of a flow stay in
+//! order. It also checks that the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dbbm {
-    /// Number of queues of a port, for each VC class of the routing.
+    /// Number of queues of a port in each VC class of the routing.
     #[serde(default = "four")]
     pub queues: u32,
 }

@@ -1,22 +1,22 @@
 //! Flow2SL: on a fat tree, flows between the same two groups of terminals share a queue.
 //!
 //! # Source
-//! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, as F. Zahn et
-//! al. describe the scheme (HiPINEB 2019, section III.C). Flows with the same source group and destination group share a queue. Flows from
-//! one source group to different destination groups use different queues. Every Latin square of source groups and destination groups meets
-//! this condition.
+//! J. Escudero-Sahuquillo et al., "A New Proposal to Deal with Congestion in InfiniBand-based Fat-Trees", JPDC 74(1), 2014, in the form
+//! that F. Zahn et al. describe (HiPINEB 2019, section III.C). Flows with the same source group and destination group share a queue. Flows
+//! from one source group to different destination groups use different queues. Every Latin square, with source groups as rows and
+//! destination groups as columns, gives queues that meet these two conditions.
 //! # Parameters
-//! `queues`: Q, the number of groups of terminals and of queues of a port, for each VC class of the routing \[count\]. Terminal n of N
-//! terminals is in group floor(n Q / N). `reading`: with `sum`, the queue is the sum of source group and destination group modulo Q. With
-//! `dst`, the queue is the destination group. Section IV.B of the paper by Zahn et al. suggests `dst`, because it says that all flows to
-//! one group share a VC.
+//! `queues`: Q, the number of groups of terminals, which is also the number of queues of a port in each VC class of the routing \[count\].
+//! Terminal n of N terminals is in group floor(n Q / N). `reading`: with `sum`, the queue is the sum of source group and destination group
+//! modulo Q. With `dst`, the queue is the destination group. Section IV.B of the paper by Zahn et al. suggests `dst`: it states that all
+//! flows to one group share a VC.
 //! # Guarantees
-//! The condition given under Source holds. A flow has the same lane on its whole path.
+//! With `sum`, the two conditions under Source hold. All packets of a flow use the same lane (see `mod.rs`) on the whole path.
 //! # Not modelled
 //! The InfiniBand tables with which a subnet manager sets up the scheme.
 //! # Validation
-//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
-//! stall.
+//! `conformance/src/queueing.rs` checks that lanes are valid, and that packets of a flow stay in order. It also checks that the network
+//! does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow2sl {
-    /// Number of groups of terminals, and of queues of a port for each VC class of the routing.
+    /// Number of groups of terminals, which is also the number of queues of a port in each VC class of the routing.
     #[serde(default = "four")]
     pub queues: u32,
     /// Rule by which the groups determine the queue.

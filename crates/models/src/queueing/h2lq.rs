@@ -1,22 +1,23 @@
-//! H2LQ: two levels of queues on a dragonfly. Before the global link, the destination group determines the queue. After the global link,
-//! the destination determines it.
+//! H2LQ: two levels of queues on a dragonfly. Before the global link, the destination group determines the queue of a packet. After the
+//! global link, the destination itself determines the queue.
 //!
 //! # Source
 //! P. Yebenes et al., "Efficient Queuing Schemes for HoL-blocking Reduction in Dragonfly Topologies with Minimal-Path Routing", CLUSTER
-//! 2015: a standard virtual network of 6 VCs and an escape virtual network of 2, as F. Zahn et al. use the scheme (HiPINEB 2019, section
-//! III.C). The assignment of queues inside each virtual network is our interpretation, because the paper was not available.
+//! 2015: F. Zahn et al. (HiPINEB 2019, section III.C) use the scheme with a "standard" virtual network of 6 VCs and an "escape" virtual
+//! network of 2 VCs. The assignment of queues inside each virtual network is our interpretation, because the paper was not available.
 //! # Parameters
-//! `standard`: number of queues on two parts of the path \[count\]: in groups before the destination group, and at the router where packets
-//! enter that group. In groups before it, the queue is the number of the destination group modulo `standard`. At the router of entry, the
-//! queue is the number of the destination's router within the group modulo `standard`. `escape`: number of queues on the local links of the
-//! destination group, after a global link \[count\]. On these links the queue is the destination modulo `escape`.
+//! `standard`: number of queues on the path up to the destination group, including the router at which packets enter this group \[count\].
+//! In earlier groups, the queue is the number of the destination group modulo `standard`. Let r be the index of the destination's router
+//! within its group. At the router of entry, and for packets that stay within their group, the queue is r modulo `standard`. `escape`:
+//! number of queues on the local links of the destination group, after a global link \[count\]. On these links the queue is the destination
+//! modulo `escape`.
 //! # Guarantees
-//! The two levels have separate queues.
+//! The standard queues and the escape queues are separate.
 //! # Not modelled
 //! A separate level for detours: packets that cross a third group use the standard queues there.
 //! # Validation
-//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
-//! stall.
+//! `conformance/src/queueing.rs` checks that lanes (see `mod.rs`) are valid, and that packets of a flow stay in order. It also checks that
+//! the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,11 +26,13 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The destination group determines the queue before the global link, and the destination determines it afterwards (H2LQ).
+/// Before the global link, the destination group determines the queue. After the global link, the destination itself determines the queue
+/// (H2LQ).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct H2lq {
-    /// Number of queues before the destination group, and at the router where packets enter it over the global link.
+    /// Number of queues on the path up to the destination group, including the router at which packets enter this group over the global
+    /// link.
     #[serde(default = "six")]
     pub standard: u32,
     /// Number of queues on the local links of the destination group, after a global link.
@@ -58,7 +61,8 @@ impl QueueingModel for H2lq {
         self.standard + self.escape
     }
 
-    /// The memory of a port has as many parts as queues, because the two levels are in different VC classes.
+    /// The memory of a port has as many parts as queues, whatever the number of VC classes. The reason is that the two levels of queues are
+    /// in different VC classes.
     fn parts(&self, graph: &Graph, _classes: u32) -> u32 {
         self.queues(graph)
     }

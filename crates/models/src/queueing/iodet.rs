@@ -2,22 +2,22 @@
 //!
 //! # Source
 //! R. Penaranda, C. Gomez, M. E. Gomez, P. Lopez, J. Duato, "IODET: A HoL-blocking-aware Deterministic Routing Algorithm for Direct
-//! Topologies", ICPADS 2012, as F. Zahn et al. describe the scheme (HiPINEB 2019, section III.C): "it assigns packets to VCs according to
-//! the dimension for the next hop". An abstract by authors of the same university describes VCs chosen by destination. The reading
-//! `dst_coord` follows this abstract.
+//! Topologies", ICPADS 2012, in the form that F. Zahn et al. describe (HiPINEB 2019, section III.C): "it assigns packets to VCs according
+//! to the dimension for the next hop". Another abstract from the university of IODET's authors describes VCs that are chosen by
+//! destination. The parameter value `dst_coord` follows this abstract.
 //! # Parameters
-//! `queues`: number of queues of a port, for each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity
-//! that determines the queue. `next_dim`: the dimension that the packet crosses next, after the router that stores it. Packets at their
-//! destination router share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel, modulo the
-//! number of queues.
+//! `queues`: number of queues of a port in each VC class of the routing \[count\]. Default: one per dimension. `reading`: the quantity that
+//! determines the queue. `next_dim`: the dimension in which the packet leaves the router with the queue. Packets at their destination
+//! router share the last queue. `dst_coord`: the coordinate of the destination in the dimension of the channel that leads to the queue,
+//! modulo the number of queues.
 //! # Guarantees
 //! With `next_dim` and the default number of queues, packets share a queue only if they cross the same dimension next, or are at their
 //! destination router.
 //! # Not modelled
 //! The routing algorithm of IODET. The scenario chooses a routing, such as dimension order.
 //! # Validation
-//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
-//! stall.
+//! `conformance/src/queueing.rs` checks that lanes (see `mod.rs`) are valid, and that packets of a flow stay in order. It also checks that
+//! the network does not stall.
 
 use super::coordinates::OnGrid;
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Iodet {
-    /// Number of queues of a port, for each VC class of the routing. Default: one per dimension.
+    /// Number of queues of a port in each VC class of the routing. Default: one per dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
     /// The quantity that determines the queue.
@@ -43,10 +43,10 @@ pub struct Iodet {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// The dimension that the packet crosses next.
+    /// The dimension in which the packet leaves the router with the queue.
     #[default]
     NextDim,
-    /// The coordinate of the destination in the dimension of the channel.
+    /// The coordinate of the destination in the dimension of the channel that leads to the queue.
     DstCoord,
 }
 

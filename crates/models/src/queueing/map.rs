@@ -1,20 +1,21 @@
-//! A table in the scenario determines the queue of each destination, and optionally of each group of sources or each input.
+//! A table in the scenario determines the queue of a packet by its destination. The table can have separate rows for groups of sources or
+//! for input ports.
 //!
 //! # Source
 //! The tables that map service levels to virtual lanes in InfiniBand, by input and output (InfiniBand Architecture Specification, volume 1,
 //! section 7.6.6). In Weft, a table has an entry for each destination.
 //! # Parameters
 //! `lanes`: the rows of the table. Each row has one number per terminal: the queue of packets to this terminal. `rows`: rule that selects
-//! the row for a packet. `one`: the table has one row. `source_group`: with R rows, packets from source s of N use row floor(s R / N).
-//! `input`: the row is the number of the packet's input port, modulo the number of rows.
+//! the row for a packet. `one`: the table has one row. `source_group`: with R rows and N terminals, packets from terminal s use row floor(s
+//! R / N). `input`: the row is the index of the input port that the packet enters, modulo the number of rows.
 //! # Guarantees
-//! The queue of a packet is the number in the table.
+//! The queue of a packet is exactly the number in the table.
 //! # Not modelled
 //! Tables that change during a run.
 //! # Validation
 //! `engine/tests/queueing.rs` checks that a table with the destinations modulo 4 gives the same results as `dbbm`.
-//! `conformance/src/queueing.rs` checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not
-//! stall.
+//! `conformance/src/queueing.rs` checks that lanes (see `mod.rs`) are valid, and that packets of a flow stay in order. It also checks that
+//! the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,11 +24,11 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// A table of queues by destination, and optionally by group of sources or by input.
+/// A table of queues by destination. It can have separate rows for groups of sources or for input ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
-    /// Rows of queues, numbered from 0. Each row has one number per terminal: the queue of packets to this terminal.
+    /// The rows of the table. Each row has one number per terminal: the queue (from 0) of packets to this terminal.
     pub lanes: Vec<Vec<u8>>,
     /// Rule that selects the row for a packet.
     #[serde(default)]
@@ -41,9 +42,9 @@ pub enum Rows {
     /// The table has one row.
     #[default]
     One,
-    /// Each row is for a range of consecutive sources: with R rows, source s of N uses row floor(s R / N).
+    /// Each row is for a range of consecutive sources: with R rows and N terminals, packets from terminal s use row floor(s R / N).
     SourceGroup,
-    /// The row is the number of the packet's input port, modulo the number of rows.
+    /// The row is the index of the input port that the packet enters, modulo the number of rows.
     Input,
 }
 
@@ -109,9 +110,9 @@ impl QueueingModel for Map {
 struct Table {
     map: Map,
     queues: u32,
-    /// For each router: index in `inputs` of its first port.
+    /// For each router: index of its first port in `inputs`.
     base: Vec<u32>,
-    /// For each output port: the number of the input port to which it leads.
+    /// For each output port: the input port of the next router to which it leads.
     inputs: Vec<u16>,
     /// For each terminal: the number of its port at its router.
     terminals: Vec<u16>,
@@ -139,7 +140,7 @@ impl Scheme for Table {
     }
 
     fn looks_at_sources(&self) -> bool {
-        // for an input from a terminal, the row depends on the source's port
+        // the input port of a packet from a terminal is the port of its source, so the row depends on the source
         self.map.rows != Rows::One
     }
 }

@@ -1,8 +1,8 @@
-//! Queueing schemes. A scheme chooses the lane (a group of VCs in a VC class) that a packet takes on a channel. The packet then waits in
-//! the queue of this lane at the next router. Each scheme is one file, and has one line in this file.
+//! Queueing schemes. A scheme divides the VCs of each VC class into lanes, which act as separate queues. For each channel that a packet
+//! crosses, it chooses the lane in which the packet waits at the next router. Each scheme is one file, and has one line in this file.
 
 weft_units::registry! {
-    /// Every queueing scheme. The lane of a packet depends only on its source, its destination and its position.
+    /// Every queueing scheme. The lane of a packet depends only on its source, its destination, and the channel that it crosses.
     pub enum QueueingConfig as QueueingModel, with examples, open to AddedQueueing:
     "one_queue" => one_queue::OneQueue,
     "voqsw" => voqsw::Voqsw,
@@ -34,10 +34,11 @@ impl QueueingConfig {
     }
 }
 
-/// Largest number of queues that a parameter can request. A channel has 16 VCs, but only lanes that packets can reach need a VC.
+/// Largest number of queues that a parameter can request. It is higher than the 16 VCs of a channel, because only lanes that packets can
+/// reach need a VC.
 const MOST: u32 = 256;
 
-/// Refuses a number of queues that no scheme can have.
+/// Refuses a number of queues that is 0 or above `MOST`.
 fn check_queues(path: &str, queues: u32) -> Result<(), Refusal> {
     if (1..=MOST).contains(&queues) {
         return Ok(());

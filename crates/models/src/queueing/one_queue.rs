@@ -1,16 +1,17 @@
-//! A single queue: this scheme does not separate packets. Packets wait behind each other, whatever their destinations are.
+//! A single queue per VC class: this scheme does not separate packets. Packets wait behind each other, whatever their destinations are.
 //!
 //! # Source
-//! "1q" of F. Zahn et al., "On the Interactions of Congestion Management and Energy Saving in Interconnection Networks", HiPINEB
-//! 2019, section III.C: the network without a scheme.
+//! "1q" of F. Zahn et al., "On the Interactions of Congestion Management and Energy Saving in Interconnection Networks", HiPINEB 2019,
+//! section III.C, which is a network without a scheme.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Every VC class of a channel uses all its VCs as one lane.
+//! All VCs of a VC class form one lane.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `conformance/src/queueing.rs` checks that every other scheme, if it has one queue, gives the same results to the last bit.
+//! `conformance/src/queueing.rs` checks that every other scheme, if its number of queues is 1, gives the same results as this scheme to the
+//! last bit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// A scheme without lanes: packets of a VC class are not separated.
+/// A single queue per VC class: the packets of a VC class are not separated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneQueue {}

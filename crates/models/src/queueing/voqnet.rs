@@ -2,22 +2,24 @@
 //! another terminal.
 //!
 //! # Source
-//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B, where the scheme is called infeasible in large networks. The scheme is a
+//! "VOQnet" in F. Zahn et al., HiPINEB 2019, section II.B. The authors call the scheme infeasible in large networks. The scheme is a
 //! reference without head-of-line blocking.
 //! # Parameters
 //! `ideal`: use ideal queues (see Guarantees) even in a network of at most 17 terminals.
 //! # Guarantees
-//! Packets that share a queue have the same destination. A flow has the same lane on its whole path. In networks of up to 17 terminals,
-//! each queue is a VC. In larger networks the queues are ideal (not VCs): at every input, each destination has a queue of `buffer` flits in
-//! each VC class of the routing. A router like this cannot be built for a large network.
+//! Packets that share a queue have the same destination. All packets of a flow use the same lane (see `mod.rs`) on the whole path. In
+//! networks of up to 17 terminals, each queue is a VC. In larger networks the queues are ideal (not VCs): at every input, each destination
+//! has a queue of `buffer` flits in each VC class of the routing. A router with ideal queues cannot be built for a large network.
 //! # Not modelled
-//! With ideal queues: routings that decide hop by hop, trunks, faults, and wormhole flow control with packets of several flits. A packet
-//! returns all its buffer space at once, when its tail has left. In each VC, only one packet at a time requests an output. Space is
-//! reserved for that packet, so it waits only for the link. While this packet waits for the link, the other packets of the VC also wait.
+//! With ideal queues, Weft does not model routings that decide hop by hop, trunks, faults, or wormhole flow control with packets of several
+//! flits. Three simplifications: a packet returns all its buffer space at once, when its tail has left. In each VC, only one packet at a
+//! time requests an output, and the other packets of the VC wait for it. Space at the next router is reserved for that packet, so it waits
+//! only for the link.
 //! # Validation
-//! `engine/tests/queueing.rs` tests queues that are VCs, and `engine/tests/ideal_queues.rs` tests ideal queues. With a hot spot, flows to
-//! other terminals have the same accepted load as if the sources of the hot spot were throttled. `conformance/src/queueing.rs` checks that
-//! lanes are valid and packets of a flow stay in order. It also checks that the network does not stall.
+//! `engine/tests/queueing.rs` tests queues that are VCs, and `engine/tests/ideal_queues.rs` tests ideal queues. Under traffic with a hot
+//! spot, flows to other terminals have the same accepted load as if the sources of the hot spot were throttled.
+//! `conformance/src/queueing.rs` checks that lanes are valid, and that packets of a flow stay in order. It also checks that the network
+//! does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,8 @@ use weft_api::queueing::{Crossing, QueueingModel, Scheme};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Largest number of terminals for which each queue is a VC. A channel has 16 VCs, and a terminal sends to all other terminals.
+/// Largest number of terminals for which each queue is a VC. A channel has 16 VCs, and a terminal sends only to the other terminals, of
+/// which there are 16.
 const MOST_OF_VCS: u32 = 17;
 
 /// A separate queue for each destination (VOQnet), so that there is no head-of-line blocking. The queues are ideal in networks of more than

@@ -1,19 +1,20 @@
 //! Virtual output queues at switch level: the output that a packet will request at the next router determines its queue there.
 //!
 //! # Source
-//! "VOQsw" of F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". W. J. Dally,
+//! "VOQsw" in F. Zahn et al., HiPINEB 2019, section III.C: "each input port has one virtual queue for every output port". Also W. J. Dally,
 //! P. Carvey, L. Dennison, "The Avici Terabit Switch/Router", Hot Interconnects 1998.
 //! # Parameters
-//! `queues`: number of queues of a port, for each VC class of the routing \[count\]. The queue is the output modulo this number. Default:
-//! one queue per output of the router.
+//! `queues`: number of queues of a port in each VC class of the routing \[count\]. The queue is the index of the output modulo this number.
+//! Default: one queue per output of the router.
 //! # Guarantees
 //! With the default, all packets in a queue request the same output.
 //! # Not modelled
-//! Routings that choose the output at the router itself. The sender must know the output at the next router. Therefore the routing must
-//! choose its hops in advance.
+//! Routings that choose an output only at the router itself. Because the sender must know the output at the next router, the routing must
+//! choose hops in advance.
 //! # Validation
-//! `engine/tests/queueing.rs` compares the lanes on the links of a torus and a dragonfly with counts by hand. `conformance/src/queueing.rs`
-//! checks that lanes are valid and packets of a flow stay in order. It also checks that the network does not stall.
+//! `engine/tests/queueing.rs` compares the number of lanes on the links of a torus and a dragonfly with numbers counted by hand.
+//! `conformance/src/queueing.rs` checks that lanes (see `mod.rs`) are valid, and that packets of a flow stay in order. It also checks that
+//! the network does not stall.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voqsw {
-    /// Number of queues of a port, for each VC class of the routing. The queue is the output modulo this number. Default: one queue per
-    /// output of the router.
+    /// Number of queues of a port in each VC class of the routing. The queue is the index of the output modulo this number. Default: one
+    /// queue per output of the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<u32>,
 }

@@ -1,20 +1,20 @@
-//! Records each control packet of the power policy. Control packets are messages between routers.
+//! Records each control packet of the power policy. By control packets, routers agree on the states of links.
 //!
-//! A packet is recorded when it leaves, and again when it arrives, possibly in another block of the simulation. The limit `max_packets`
-//! applies to the packets of all blocks together. Therefore the record does not depend on the division into blocks.
+//! A packet is recorded when it is sent, and again when it arrives, possibly in another block of the simulation. The limit `max_packets`
+//! applies to the packets of all blocks together. Therefore the table does not depend on the division into blocks.
 //!
 //! # Source
 //! None. The table lists the packets that the agents of a power policy send.
 //! # Parameters
 //! `max_packets` [packets]: largest number of packets to record.
 //! # Guarantees
-//! Rows are in the order in which packets were sent. The record ends for all routers before the cycle in which the number of packets
-//! exceeds `max_packets`.
+//! Rows are in the order in which packets were sent. If more than `max_packets` packets are sent, the table ends, for all routers, before
+//! the cycle in which the limit is exceeded.
 //! # Not modelled
 //! The path of a packet. Only the number of links that it crossed is recorded.
 //! # Validation
-//! `engine/tests/tcep.rs` checks the messages in small examples, packet by packet. It also checks that every link that a packet crosses is
-//! counted. The rows are the same in any number of blocks.
+//! `engine/tests/tcep.rs` checks the packets of small examples one by one, and that every link that a packet crosses is counted. It also
+//! checks that the rows are the same for any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,12 +27,12 @@ use weft_api::recording::{
 };
 use weft_units::Refusal;
 
-/// Each control packet that the power policy sent in the whole run, saved as control_packets.parquet.
+/// A row for each control packet that the power policy sent in the whole run, saved as control_packets.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPackets {
-    /// Largest number of packets to record, 1 to 100000000. The record ends for all routers before the cycle in which the number of packets
-    /// exceeds this limit.
+    /// Largest number of packets to record, 1 to 100000000. The table ends, for all routers, before the cycle in which the limit is
+    /// exceeded.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_packets: u32,
 }
@@ -62,7 +62,7 @@ impl Recording for ControlPackets {
 
     fn table(&self, mut parts: Vec<Log>, run: &Recorded) -> Table {
         for arrival in parts.iter_mut().flat_map(|log| std::mem::take(&mut log.arrivals)).collect::<Vec<_>>() {
-            // a packet that left after the record was full has no entry
+            // a packet that was sent after the record was full has no entry in `sent`
             if let Some(packet) = parts[arrival.block as usize].sent.get_mut(arrival.number as usize) {
                 packet.arrival = Some((arrival.cycle, arrival.hops));
             }
@@ -138,7 +138,7 @@ pub struct Log {
 }
 
 impl Recorder for Log {
-    /// Stores up to one packet more than the limit. The additional packet shows in which cycle the record became full.
+    /// Stores up to one packet more than the limit. The sending cycle of this additional packet is the one in which the limit is exceeded.
     fn control_sent(&mut self, _: u32, packet: &ControlPacket) {
         if self.sent.len() <= self.most {
             self.sent.push(*packet);

@@ -2,22 +2,23 @@
 //!
 //! # Source
 //! F. Zahn, P. Yebenes, J. Escudero-Sahuquillo, P. J. Garcia, H. Froening, "Effects of Congestion Management on Energy Saving Techniques in
-//! Interconnection Networks", HiPINEB'19: hot flows lead to a congested destination, and cold flows do not. Uniform traffic also addresses
-//! that destination. Therefore the job of a packet does not determine if the packet belongs to a hot or a cold flow.
+//! Interconnection Networks", HiPINEB'19: hot flows lead to a congested destination, and cold flows do not. The job of a packet does not
+//! determine whether its flow is hot or cold, because a job with uniform traffic also sends to that destination.
 //!
 //! # Parameters
-//! `classes`: for each class its name, and the sets of terminals `from` and `to` \[a list, a job, or a group of a pattern\]. A packet
-//! belongs to the first class that it fits, or to `rest` if it fits none.
+//! `classes`: for each class its name, and two sets of terminals: senders (`from`) and receivers (`to`) \[a list, a job, or a group of a
+//! pattern\]. A packet belongs to the first class that it fits, or to `rest` if it fits none.
 //!
 //! # Guarantees
 //! Every packet belongs to one class. Therefore the sums over all classes are the totals of the run. Control packets of the power policy
-//! belong to the class `control`. Packets, accepted flits, injected flits, flits on links and energies are exact integers. If flits of a
-//! channel cost different amounts of energy in different states, the classes share the channel's dynamic energy in proportion to their
-//! flits.
+//! belong to the class `control`. The numbers of packets, accepted flits, injected flits and flits on links, and energies are exact
+//! integers. If the energy of a flit depends on the state of the channel, the classes share the channel's dynamic energy in proportion to
+//! their flits.
 //!
 //! # Not modelled
-//! Static energy, because no single flow causes it. Packets in source queues, because a packet has no destination before it leaves the
-//! queue. The arrival of single flits: all flits of a packet count as accepted when the last one arrives, as in the results of a job.
+//! Static energy, because no single flow causes it. Packets in source queues, because a packet has no destination before it leaves its
+//! source queue. The arrival of single flits: all flits of a packet count as accepted when its last flit arrives, as in the results of a
+//! job.
 //!
 //! # Validation
 //! `scenario/tests/flows.rs` checks that the sums over all classes are the totals of the run and of its channels, for any number of blocks.
@@ -39,11 +40,11 @@ use weft_api::recording::{
 use weft_api::state::MEASURED;
 use weft_units::Refusal;
 
-/// Number of the link class of links to terminals.
+/// Index of the link class that contains the links of terminals.
 const TERMINAL: u8 = 0;
 /// Largest number of VCs of a channel.
 const VCS: usize = 16;
-/// Quantiles of latencies. The text is a part of the column's name.
+/// The quantiles of latencies in the table. The text of each is a part of the names of its columns.
 const QUANTILES: [(&str, f64); 6] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
@@ -79,7 +80,7 @@ impl Recording for Flows {
         Ok(FlowsOfBlock { classes, sums, flits, last, rows, state: Window::Before })
     }
 
-    /// Memory for the counts of all channels, and for the class of the last packet on each VC.
+    /// Memory for the counts of each class on all channels, and for the class of the last packet on each VC [bytes].
     fn bytes(&self, network: &NetworkSite) -> u64 {
         (network.channels * ((self.classes.len() + 1) * size_of::<i64>() + VCS)) as u64
     }
@@ -193,8 +194,8 @@ fn columns(names: &[String], sources: &[u64], flows: &[Sums], used: &[Used], run
 /// The counts of a class in a block.
 #[derive(Debug, Kept)]
 struct Sums {
-    /// Number of packets that were created in the window and delivered. The next three fields are sums of their hops and latencies
-    /// [cycles].
+    /// Number of delivered packets that were created in the window. The next three fields are sums over these packets: hops, latencies
+    /// [cycles], network latencies [cycles].
     packets: u64,
     hops: u64,
     latency: u64,
@@ -205,7 +206,7 @@ struct Sums {
 
 impl Sums {
     fn new() -> Self {
-        // the same bounds as those of the histogram for all packets: up to 2^32 cycles with 3 significant digits
+        // the same range and precision as in the histogram of all packets: up to 2^32 cycles with 3 significant digits
         let latencies = Histogram::new_with_bounds(1, 1 << 32, 3).expect("constant bounds are valid");
         Self { packets: 0, hops: 0, latency: 0, network_latency: 0, latencies, accepted_flits: 0 }
     }
@@ -220,7 +221,7 @@ impl Sums {
     }
 }
 
-/// The flits and the energy of a class on the channels, in the window.
+/// The flits of a class on the channels in the window, and their energy.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
     /// Flits on all channels.
@@ -248,12 +249,12 @@ pub struct FlowsOfBlock {
     classes: Classes,
     #[kept(each)]
     sums: Vec<Sums>,
-    /// Flits that each channel sent in the window, for each class. The entries of a channel are next to each other. A packet counts as a
-    /// whole when it begins to cross a channel. At the beginning and the end of the window, the counts are corrected for packets of which
-    /// only a part has crossed.
+    /// For each channel and each class: flits that the channel sent in the window. The entries of a channel are next to each other. A
+    /// packet counts as a whole when it begins to cross a channel. When the window begins and ends, the counts are corrected for packets
+    /// that have crossed only in part.
     #[kept(each)]
     flits: Vec<i64>,
-    /// For each channel and VC: the class of the last packet that crossed.
+    /// For each channel and VC: the class of the last packet that began to cross.
     #[kept(each)]
     last: Vec<u8>,
     /// For each channel: its row in channels.parquet and its link class.
@@ -287,8 +288,8 @@ impl Recorder for FlowsOfBlock {
     }
 
     fn part_crossed(&mut self, packets: &[PartCrossed]) {
-        // Packets count as a whole. A packet's flits that have not crossed at the beginning of the window are added, and those that have
-        // not crossed at its end are subtracted.
+        // Packets count as a whole when they begin to cross. Therefore the flits that still have to cross are added when the window begins,
+        // and subtracted when it ends.
         let sign = if self.state == Window::Before { 1 } else { -1 };
         for part in packets {
             let last = self.last[part.channel * VCS + usize::from(part.vc)];
@@ -322,7 +323,7 @@ impl FlowsOfBlock {
     }
 }
 
-/// Computes `energy * flits / all` in whole numbers. Intermediate results fit into 128 bits.
+/// Computes `energy * flits / all`, rounded down, without intermediate results that exceed 128 bits.
 fn part(energy: u128, flits: i64, all: i64) -> u128 {
     let (flits, all) = (flits as u128, (all as u128).max(1));
     energy / all * flits + energy % all * flits / all
@@ -334,10 +335,10 @@ mod tests {
 
     #[test]
     fn energies_are_shared_without_a_rest() {
-        // 10 yJ for 3 classes with one flit each: they get 3, 3 and 4 yJ
+        // 10 yJ are divided among 3 classes with one flit each: between these sums, the classes get 3, 3 and 4 yJ
         let ends = [0, 1, 2, 3].map(|flits| part(10, flits, 3));
         assert_eq!(ends, [0, 3, 6, 10]);
-        // a price per flit is divided exactly even if it needs more than 64 bits
+        // the result is exact even if the price per flit needs more than 64 bits
         let price = 1u128 << 80;
         assert_eq!(part(price * 1_000_000_007, 7, 1_000_000_007), price * 7);
         assert_eq!(part(0, 0, 0), 0);

@@ -1,20 +1,21 @@
-//! Link states over time: the intervals in which each managed channel was in each state, over the whole run.
+//! Link states over time: a table of the time spans in which each managed channel was in one state, over the whole run.
 //!
 //! Each block of the simulation records the changes of its channels. The limit applies to the changes of all blocks together. Therefore the
-//! record does not depend on the division into blocks. The record ends before the cycle of the first change beyond the limit.
+//! table does not depend on the division into blocks. It ends before the cycle of the first change beyond the limit.
 //!
 //! # Source
 //! None. The table lists the changes that a power policy makes.
 //! # Parameters
 //! `max_spans` [spans]: largest number of time spans to record.
 //! # Guarantees
-//! The spans of a channel have no gaps between them. Within the window, they add up to the channel's cycles per state in
-//! `channels.parquet`. The record ends for all channels before the cycle in which the number of spans exceeds `max_spans`.
+//! The spans of a channel have no gaps between them. Within the measured window, they add up to the channel's cycles per state in
+//! `channels.parquet`. If there are more than `max_spans` spans, the table ends, for all channels, before the cycle in which the limit is
+//! exceeded.
 //! # Not modelled
 //! States that a channel enters and leaves within one cycle.
 //! # Validation
 //! `engine/tests/link_states.rs` checks that spans have no gaps, cover the run, and add up to the cycles per state. With any limit, the
-//! record is the same in any number of blocks.
+//! table is the same for any number of blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,12 +27,12 @@ use weft_api::recording::{
 use weft_api::state::{LinkState, Modes};
 use weft_units::Refusal;
 
-/// The power state of each managed link over the whole run, saved as link_states.parquet.
+/// The power states of each managed channel over the whole run, saved as link_states.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkStates {
-    /// Largest number of time spans to record, 1 to 100000000, and at least one per managed channel. The record ends for all channels
-    /// before the cycle in which the number of spans exceeds this limit.
+    /// Largest number of time spans to record, 1 to 100000000, and at least one per managed channel. The table ends, for all channels,
+    /// before the cycle in which the limit is exceeded.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }
@@ -84,7 +85,7 @@ impl Recording for LinkStates {
 
     fn table(&self, parts: Vec<Log>, run: &Recorded) -> Table {
         let mut changes: Vec<Change> = parts.into_iter().flat_map(|log| log.changes).collect();
-        // the sort is stable: several changes of a channel in one cycle stay in their order
+        // the sort is stable, so several changes of a channel in one cycle stay in their order
         changes.sort_by_key(|change| (change.at, change.channel));
         let cut = changes.get(self.max_spans as usize).map(|change| change.at);
         let end = cut.unwrap_or(run.cycles);
@@ -113,7 +114,7 @@ impl Recording for LinkStates {
     }
 }
 
-/// A record that a channel enters a state.
+/// A change: the channel enters a state in a cycle.
 #[derive(Debug, Clone, Copy, Value)]
 struct Change {
     at: u64,
@@ -122,7 +123,7 @@ struct Change {
     state: LinkState,
 }
 
-/// The states that the channels of a block entered, including the states at the beginning of the run.
+/// The recorded changes of the channels of a block, including the states at the beginning of the run.
 #[derive(Debug, Kept)]
 pub struct Log {
     changes: Vec<Change>,
@@ -142,7 +143,7 @@ impl Log {
     }
 
     /// Records that channel `o` enters a state. A state that the channel enters and leaves in the same cycle does not count as a span.
-    /// Stores up to one change more than the limit. The additional change shows in which cycle the record became full.
+    /// Stores up to one change more than the limit. The cycle of this additional change is the one in which the limit is exceeded.
     fn note(&mut self, o: usize, state: LinkState, at: u64) {
         let Some(channel) = self.rows[o] else { return };
         if let Some(last) = self.changes.get_mut(self.last[o]).filter(|last| last.at == at) {

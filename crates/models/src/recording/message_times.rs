@@ -1,4 +1,4 @@
-//! Messages over time: the sender and receiver of each message, and the cycles in which it began and arrived.
+//! Messages of programs over time: a table with sender and receiver of each message, and the cycles in which it began and arrived.
 //!
 //! # Source
 //! None. The table lists the messages of a run.
@@ -6,13 +6,13 @@
 //! `max_messages` \[messages\]: largest number of messages to record.
 //! # Guarantees
 //! A message begins when the sender's processor has finished its work for the message. A message arrives with its last packet, before the
-//! receiver's processor handles it. The record ends before the cycle in which the number of messages exceeds `max_messages`. Rows do not
-//! depend on the numbers of blocks and threads.
+//! receiver's processor handles it. If there are more than `max_messages` messages, the table ends before the cycle in which the limit is
+//! exceeded. Rows do not depend on the numbers of blocks and threads.
 //! # Not modelled
 //! Messages that have not arrived by the end of the run.
 //! # Validation
-//! `engine/tests/rank_states.rs` checks the messages of a ping-pong to the cycle. The number of rows, the sum of bytes and the longest time
-//! equal those in the results of the program. The rows are the same in any number of blocks and after checkpoints.
+//! `engine/tests/rank_states.rs` checks the cycles of the messages of a ping-pong. The number of rows, the sum of bytes and the longest
+//! time must equal those in the results of the program. The rows must be the same for any number of blocks and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,12 +22,11 @@ use weft_api::recording::{
 };
 use weft_units::Refusal;
 
-/// The cycles in which each message of a program began and arrived, for the whole run, saved as message_times.parquet.
+/// A row for each message of a program, with the cycles in which it began and arrived, for the whole run, saved as message_times.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MessageTimes {
-    /// Largest number of messages to record, 1 to 100000000. The record ends before the cycle in which the number of messages exceeds this
-    /// limit.
+    /// Largest number of messages to record, 1 to 100000000. The table ends before the cycle in which the limit is exceeded.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_messages: u32,
 }

@@ -1,23 +1,23 @@
-//! Occupancy: number of flits in the buffer of every input port over time. The table shows the tree of congested ports that grows from a
-//! hot destination toward the sources.
+//! Occupancy: number of flits in the buffer of every input port over time. The table shows how congestion spreads from a hot destination
+//! towards the sources, as a tree of full ports.
 //!
 //! # Source
-//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985, which
-//! describe tree saturation.
+//! G. F. Pfister, V. A. Norton, "'Hot Spot' Contention and Combining in Multistage Interconnection Networks", IEEE TC C-34(10), 1985, who
+//! describe this spread as tree saturation.
 //!
 //! # Parameters
-//! `every` [time]: time between two samples. The time between samples doubles whenever there would be more than 1024 samples or 2^20 rows.
+//! `every` [time]: time between two samples. This time doubles whenever there would be more than 1024 samples or 2^20 rows.
 //!
 //! # Guarantees
 //! Every sample contains every input port of every router. A sample counts the flits in the buffers, and not the flits on links. Memory has
 //! an upper limit.
 //!
 //! # Not modelled
-//! Changes between samples. The queues of sources, and the buffers of terminals.
+//! Changes between samples. Source queues, and the buffers of terminals.
 //!
 //! # Validation
-//! `scenario/tests/flows.rs` checks that the samples are the same in any number of blocks. No queue exceeds its buffer. Under traffic to
-//! one terminal, the buffers in front of this terminal fill first.
+//! `scenario/tests/flows.rs` checks that the samples are the same for any number of blocks, and that no buffer has more flits than its
+//! capacity. Under traffic to one terminal, the buffers in front of this terminal must fill first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,17 +27,16 @@ use weft_api::recording::{
 };
 use weft_units::{Refusal, Time};
 
-/// Largest number of rows. If there are more, the time between samples doubles, and the number of rows halves.
+/// Largest number of rows. If there are more, the time between samples doubles, which halves the number of rows.
 const ROWS: usize = 1 << 20;
 /// Largest number of samples. If there are more, the time between samples doubles.
 const SAMPLES: usize = 1024;
 
-/// Number of flits in the buffer of every input port, over the whole run, saved as occupancy.parquet.
+/// Number of flits in the buffer of every input port at regular times of the whole run, saved as occupancy.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Occupancy {
-    /// Time between samples [time]. The time between samples doubles whenever there would be more than 1024 samples (fewer if there are
-    /// many ports).
+    /// Time between two samples [time]. It doubles whenever there would be more than 1024 samples (fewer if there are many ports).
     pub every: Time,
 }
 
@@ -67,8 +66,8 @@ impl Recording for Occupancy {
         Ok(Samples { every, end: 0, most, rows, readings, times: Vec::with_capacity(most) })
     }
 
-    /// Memory for the readings and for their columns of 8 bytes. The columns count twice: for the table, and for the copy while it is
-    /// written.
+    /// Memory for the readings and for the columns of the table [bytes]. The 5 columns of 8 bytes count twice, because the table is copied
+    /// when it is written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let of_row = size_of::<QueueReading>() + 2 * 8 * 5;
         (samples(network.channels) * network.channels * of_row) as u64
@@ -76,7 +75,7 @@ impl Recording for Occupancy {
 
     fn table(&self, parts: Vec<Samples>, run: &Recorded) -> Table {
         let times = parts.first().map_or(&[][..], |part| &part.times);
-        // for each channel, the capacity of the buffer behind it; 0 if the channel leads to a terminal
+        // for each channel, the capacity of the buffer at its far end; 0 if the channel leads to a terminal
         let mut capacity = vec![0; run.network.channels];
         for (row, class) in parts.iter().flat_map(|part| part.rows.iter().flatten()) {
             capacity[*row as usize] = u64::from(run.network.buffers[usize::from(*class)]);
@@ -111,7 +110,8 @@ impl Recording for Occupancy {
     }
 }
 
-/// Largest number of samples for a network with `channels` channels. This number is even, so that half of the samples can be dropped.
+/// Largest number of samples for a network with `channels` channels. The number is even, so that exactly half of the samples can be
+/// dropped.
 fn samples(channels: usize) -> usize {
     (ROWS / channels.max(1)).clamp(2, SAMPLES) & !1
 }
@@ -119,14 +119,14 @@ fn samples(channels: usize) -> usize {
 /// The samples that a block has taken.
 #[derive(Debug, Kept)]
 pub struct Samples {
-    /// Time between two samples [cycles]. The last sample can come earlier, at the end of the run.
+    /// Present time between two samples [cycles]. The last sample can come earlier, at the end of the run.
     every: u64,
     /// Cycle of the last sample.
     end: u64,
     /// Largest number of samples.
     #[kept(fixed)]
     most: usize,
-    /// For each buffer of the block: the row of its incoming channel in the table of channels, and the channel's link class.
+    /// For each buffer of the block: the row of the channel that leads to it in the table of channels, and the channel's link class.
     #[kept(fixed)]
     rows: Vec<Option<(u32, u8)>>,
     /// The readings of all samples, one reading per buffer in each sample.
@@ -155,7 +155,7 @@ impl Recorder for Samples {
 }
 
 impl Samples {
-    /// Drops every second sample. The last sample stays.
+    /// Drops the first of every two samples, so the last sample stays.
     fn halve(&mut self) {
         let width = self.rows.len();
         for k in 0..self.times.len() / 2 {
@@ -172,8 +172,8 @@ impl Samples {
 mod tests {
     use super::*;
 
-    /// Samples of a buffer, at first every 10 cycles. Before cycle 10 k the buffer contains k flits. The limit is 4 samples: of the first
-    /// 4, the second and the fourth stay. In the end, only samples at multiples of 40 cycles are left.
+    /// Samples of a buffer, at first every 10 cycles. Just before cycle 10 k the buffer contains k flits. The limit is 4 samples. When
+    /// there are more, only the second and the fourth of these samples stay. In the end, only samples at multiples of 40 cycles are left.
     #[test]
     fn every_second_sample_is_kept_when_there_are_too_many() {
         let rows = vec![Some((0, 0))];

@@ -1,22 +1,23 @@
-//! States of ranks over time: when each rank of a program computed, handled messages, and waited, and for which rank it waited.
+//! States of ranks over time: a table of the times in which each rank of a program computed, handled messages, and waited for another rank.
 //!
-//! A rank has one row for all its processors. If one processor computes while another handles a message, the computation counts. A time in
-//! which no processor is busy ends when a message arrives, or when the network interface has space. The record of this idle time names the
-//! other rank of the message and the rank at which the transfer began.
+//! All processors of a rank together have one state. If one processor computes while another handles a message, the rank computes. A time
+//! in which no processor is busy ends when a message arrives, or when the network interface has space again. The row of this idle time
+//! names the other rank of the message, and the rank at which the transfer began.
 //!
 //! # Source
 //! None. The table lists the time spans of a run.
 //! # Parameters
 //! `max_spans` \[spans\]: largest number of time spans to record.
 //! # Guarantees
-//! The spans of a rank have no gaps between them, from the start of its program to its end. If a rank has one processor, its spans per
-//! state add up to the columns of `ranks.parquet`, except for rounding to whole cycles. The record ends for all ranks before the cycle in
-//! which the number of spans exceeds `max_spans`. Rows do not depend on the numbers of blocks and threads.
+//! The spans of a rank have no gaps between them, from the start of its program to its end. If a rank has one processor, its spans of each
+//! state add up to the times in `ranks.parquet`, except for rounding to whole cycles. If there are more than `max_spans` spans, the table
+//! ends, for all ranks, before the cycle in which the limit is exceeded. Rows do not depend on the numbers of blocks and threads.
 //! # Not modelled
-//! The boundary between operations that follow each other without a gap: they form one span. The number of the processor that is busy.
+//! The boundaries between operations of the same kind that follow each other without a gap: they form one span. Which of the processors is
+//! busy.
 //! # Validation
-//! `engine/tests/rank_states.rs` checks the states of a ping-pong and a ring to the cycle. It also checks that spans have no gaps, and add
-//! up to the table of ranks. The rows are the same in any number of blocks and after checkpoints.
+//! `engine/tests/rank_states.rs` checks the states of a ping-pong and a ring in every cycle. It also checks that spans have no gaps, and
+//! add up to the times in the table of ranks. The rows must be the same for any number of blocks and after checkpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +32,8 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankStates {
-    /// Largest number of time spans to record, 1 to 100000000. The record ends for all ranks before the cycle in which the number of spans
-    /// exceeds this limit.
+    /// Largest number of time spans to record, 1 to 100000000. The table ends, for all ranks, before the cycle in which the limit is
+    /// exceeded.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_spans: u32,
 }

@@ -1,19 +1,20 @@
-//! Sleep of routers: counts the cycles in which all channels on which a router sends were off together. In these cycles, the parts of the
-//! router that its channels share (a switch, a clock, a board) could have slept.
+//! Sleep of routers: counts the cycles in which all channels on which a router sends were off at the same time. In these cycles, the parts
+//! of the router that its channels share (a switch, a clock, a board) could have slept.
 //!
 //! # Source
 //! None. The table gives an upper bound on the energy that sleeping routers could save in addition to their links.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Counts are exact to the cycle, in the measured window. Only managed channels count.
+//! Every cycle of the measured window is counted exactly. Only managed channels count.
 //! # Not modelled
-//! The state of the channels that lead to the router: they belong to other routers. Time and energy that a router would need to go to sleep
-//! and to wake. The power of a sleeping router: it is set in `power.router_price.asleep`. That price model requires more: a router sleeps
-//! only if the channels that lead to it are also off.
+//! The state of the channels that lead to the router, which belong to other routers. Time and energy that a router would need to go to
+//! sleep and to wake. The power of a sleeping router, which is set in `power.router_price.asleep`. For that price a router sleeps only if
+//! the channels that lead to it are also off.
 //! # Validation
-//! `engine/tests/link_states.rs` checks that the counts equal those from the recorded spans of all links, cycle by cycle, in any number of
-//! blocks. In an idle network, all routers sleep in every cycle of the window under `idle_timeout`, and in none under `always_on`.
+//! `engine/tests/link_states.rs` checks that the counts equal those that follow, cycle by cycle, from the recording `link_states`, for any
+//! number of blocks. In an idle network, all routers must sleep in every cycle of the window under `idle_timeout`, and in none under
+//! `always_on`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,8 @@ use weft_api::recording::{
 use weft_api::state::LinkState;
 use weft_units::Refusal;
 
-/// For each router: number of cycles in the window in which all its managed channels were off together, saved as router_sleep.parquet.
+/// For each router: number of cycles in the window in which all its managed channels were off at the same time, saved as
+/// router_sleep.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouterSleep {}
@@ -80,7 +82,7 @@ impl Recording for RouterSleep {
 
 #[derive(Debug, Kept)]
 struct Router {
-    /// Number of the router in the whole network.
+    /// The router, numbered in the whole network.
     #[kept(fixed)]
     id: u32,
     /// Number of managed channels on which the router sends.
@@ -88,14 +90,15 @@ struct Router {
     channels: u32,
     /// Number of the managed channels that are not off at present.
     lit: u32,
-    /// First cycle of the present sleep, or first cycle of the window if that is later. Valid only while all managed channels are off.
+    /// First cycle of the present sleep, or first cycle of the window if the window began later. Valid only while all managed channels are
+    /// off.
     since: u64,
     /// Number of cycles of sleep in the window so far, without the time after `since`.
     asleep: u64,
 }
 
 impl Router {
-    /// If all managed channels are off, adds the cycles up to `now` to the sleep.
+    /// If all managed channels are off, adds the cycles from `since` up to `now` to `asleep`.
     fn settle(&mut self, now: u64) {
         if self.lit == 0 {
             self.asleep += now - self.since;

@@ -1,17 +1,18 @@
-//! Ranks the links that a router may switch off, the best first.
+//! Finds the links that a router may switch off, and sorts them: the link whose loss costs least comes first.
 //!
 //! # Source
-//! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. `even` is ours.
+//! `outer`: Kim et al., "TCEP", ISCA 2018, Section IV-A, Algorithm 1. The rule `even` is ours.
 //!
-//! Algorithm 1 concentrates traffic. In the end, k inner routers have links to all others, and the outer routers have links to inner
-//! routers only. Packets between outer routers fill the links to the inner routers. But links between inner routers carry little except the
-//! traffic between their two ends, and still draw power. Compare the shares of the links that are on in a subnetwork of R routers. Let l be
-//! the demand: the number of flits per cycle that a router sends to each other router. With Algorithm 1, links to inner routers have a
-//! utilisation U. Then k = R l / U of the R routers are inner, and 1 - (1 - l / U)^2 of the links are on. If instead all links that are on
-//! carry the same load, each carries l (2 - f) / f, where f is their share of all links. Therefore a share 2 l / (T + l) of the links is
-//! enough for a load T on each link. This second share is the smaller one unless l is small: pairs of routers without a link must also have
-//! paths left. Therefore `even` follows Algorithm 1 below a given demand (`from`). From that demand on, any link may go off if, with its
-//! traffic, the router's other links stay below the load T (`target`) on average. The link with the least traffic goes off first.
+//! The reason for `even` is that Algorithm 1 concentrates traffic. In the end, some inner routers have links to all others, and the outer
+//! routers have links to inner routers only. Packets between outer routers fill the links to the inner routers. But a link between two
+//! inner routers carries little except the traffic between these two, and still draws power. The following estimate compares the shares of
+//! links that are on in a subnetwork of R routers. Let l be the demand: the number of flits per cycle that a router sends to each other
+//! router. With Algorithm 1, let the links to inner routers have the utilisation U. Then R l / U of the R routers are inner, and the share
+//! 1 - (1 - l / U)^2 of the links is on. If instead all links that are on carry the same load, let f be their share of all links. Each then
+//! carries the load l (2 - f) / f. For a load T on each link, a share f = 2 l / (T + l) is therefore enough. This share is smaller than
+//! that of Algorithm 1 unless l is small. With small l, f must be larger, because routers without a link must still have a path over
+//! another router. Therefore `even` follows Algorithm 1 at demands below `from`. At higher demands, any link may go off if the router's
+//! other links could carry its traffic with a mean utilisation below T (`target`). The link with the least traffic goes off first.
 
 use super::Spares;
 use super::agent::Team;
@@ -23,21 +24,21 @@ use weft_api::state::LinkState;
 #[derive(Debug, Clone, Copy)]
 struct Link {
     output: usize,
-    /// Number of flits on the link in the deactivation epoch, in the direction that counts.
+    /// Number of flits on the link in the deactivation epoch, in the direction that counts (parameter `utilisation`).
     flits: u32,
     /// Number of these flits that were on minimal paths.
     minimal: u32,
 }
 
 impl Team {
-    /// Numbers of flits on the link of output `o` in the deactivation epoch: of all packets, and of packets on minimal paths.
+    /// Number of flits on the link of output `o` in the deactivation epoch, and how many of them were on minimal paths.
     pub(super) fn long_load(&self, channels: &dyn Channels, o: usize) -> (u32, u32) {
         self.counts(channels, o).since(self.links[o].long).load(self.rules.config.utilisation)
     }
 
-    /// The links of router `r` that may go off, the best first. Links are sorted by three keys. The first key is the traffic that other
-    /// links would have to carry (least first). The second key is the traffic of the link (least first). The third key is the rank of the
-    /// member at the other end (highest first; the hub has the lowest).
+    /// The outputs of router `r` whose links may go off, sorted by three keys. The first key is the cost of switching the link off
+    /// (`spared`; least first). The second key is all traffic of the link (least first). The third key is the rank of the member at the
+    /// other end (highest first; the hub has the lowest rank).
     pub(super) fn candidates(&self, channels: &dyn Channels, r: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &d in self.rules.managed.iter().filter(|&&d| self.has_whole_hub(channels, r, d)) {
@@ -60,8 +61,9 @@ impl Team {
         all.into_iter().map(|(.., o)| o).collect()
     }
 
-    /// For each active link of a subnetwork, in the order of ranks: the flits that other links would have to carry if it went off. `None`
-    /// if the link must stay on.
+    /// For each active link of router `r` in subnetwork `d`, in the order of ranks: the cost [flits] of switching it off. `None` if the
+    /// link must stay on. The cost is the traffic on minimal paths, which other links would have to carry. At high demand under `even`, it
+    /// is this number plus all flits of the link.
     fn spared(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> Vec<Option<u32>> {
         let config = &self.rules.config;
         // number of flits that a link of this subnetwork can carry in a deactivation epoch
@@ -88,12 +90,12 @@ impl Team {
         (self.rules.epoch * self.rules.ratio) as f64
     }
 
-    /// Flits per cycle that a link of subnetwork `d` of router `r` can carry.
+    /// Flits per cycle that each link of router `r` in subnetwork `d` can carry.
     fn bandwidth(&self, channels: &dyn Channels, r: usize, d: usize) -> f64 {
         self.outputs(r, d).next().map_or(1.0, |o| channels.bandwidth(o))
     }
 
-    /// Mean traffic that router `r` sends to each other member of the subnetwork, as a share of a link's bandwidth. Direct traffic is
+    /// Mean traffic that router `r` sends to one other member of subnetwork `d`, as a share of a link's bandwidth. Direct traffic is
     /// measured over the deactivation epoch, and traffic on detours over the last activation epoch.
     fn demand(&self, channels: &dyn Channels, r: usize, d: usize, links: &[Link]) -> f64 {
         let direct = links.iter().map(|link| {

@@ -1,10 +1,11 @@
-//! One end of a group of links (a unit) that change their level together, as a state machine. The state machine uses no clock and no
-//! channel. Therefore a test can explore every state of two ends and of the messages between them (`model.rs`).
+//! The state machine of one end of a unit. A unit is a group of links between two routers that change their level together. The state
+//! machine reads no clock and no channel. Therefore a test can explore every state of two ends and of the messages between them
+//! (`model.rs`).
 //!
 //! A level is a number from 1 up: the number of members of a trunk that are on, or the width of a link. The end at the router with the
-//! lower number is the leader. The other end sends the change that it requests, and the leader decides. Each command of the leader gets one
-//! answer. The leader sends no other command before the answer. Messages keep their order. Therefore a request that arrives after the
-//! answer is about the present level. A request that arrives before the answer is out of date.
+//! lower number is the leader. The other end sends requests for changes, and the leader decides. Each command of the leader gets one
+//! answer, and the leader sends no other command before the answer. Messages keep their order. Therefore a request that arrives after the
+//! answer to a command refers to the present level. A request that arrives before the answer is out of date.
 
 use weft_api::base::kept::Value;
 
@@ -20,13 +21,13 @@ pub(crate) enum Wish {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Say {
     // sent by the leader
-    /// Command: close the links above the lower level, and drain them.
+    /// Command to close the links above the lower level, and to drain them.
     Drain,
-    /// Command: open the links above the lower level again.
+    /// Command to open the links above the lower level again.
     Return,
-    /// Command after both ends have drained: move to the lower level.
+    /// Command to move to the lower level, after both ends have drained.
     Lower,
-    /// Command: move to the higher level.
+    /// Command to move to the higher level.
     Raise,
     // sent by the other end
     Wish(Wish),
@@ -62,21 +63,21 @@ impl Say {
     }
 }
 
-/// An action that an end carries out on its channels. The lower and the higher level are one step of [`Ladder`] away from the present
-/// level.
+/// An action that an end carries out on its channels. The "lower level" and the "higher level" are one step of [`Ladder`] away from the
+/// present level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// Links above the lower level accept no new packets.
     Close,
     /// Links above the lower level accept packets again.
     Reopen,
-    /// The links above the lower level begin to go down.
+    /// The links above the lower level begin to go off (or to become narrower).
     BeginLower,
-    /// The links above the present level, up to the higher one, begin to come up.
+    /// The links above the present level, up to the higher level, begin to wake (or to become wider).
     BeginRaise,
-    /// The links above the lower level are down.
+    /// The links above the lower level are now off.
     EndLower,
-    /// The links up to the higher level are up, and accept packets.
+    /// The links up to the higher level are now on, and accept packets.
     EndRaise,
 }
 
@@ -101,7 +102,7 @@ impl Reply {
     }
 }
 
-/// The levels, 1 to `top`, and the number of levels in one step.
+/// The possible levels are 1 to `top`. A change moves by `step` levels, or by fewer at the ends of the range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ladder {
     pub top: u16,
@@ -136,11 +137,11 @@ pub(crate) struct End {
     pub phase: Phase,
     /// The present level, or during a change the level before the change.
     pub level: u16,
-    /// True if this end has completed its part of the phase.
+    /// True if this end has completed its part of the present phase.
     pub is_done: bool,
-    /// True if the other end has reported that it completed its part of the phase.
+    /// True if the other end has reported that it has completed its part of the present phase.
     other_is_done: bool,
-    /// At the end that does not lead: the change that it requested last at this level.
+    /// The last request of the end that is not the leader, or `Stay` if it has sent none in this phase. It is stored at both ends.
     wish: Wish,
 }
 
@@ -149,7 +150,7 @@ impl End {
         Self { leads, phase: Phase::Rests, level, is_done: false, other_is_done: false, wish: Wish::Stay }
     }
 
-    /// True if this end is at the lowest level and would send no message after a window without traffic.
+    /// True if this end rests at the lowest level, and no request for a change is open. Then a window without traffic has no effect.
     pub fn is_settled(&self) -> bool {
         self.phase == Phase::Rests && self.level == 1 && self.wish == Wish::Stay
     }
@@ -181,7 +182,8 @@ impl End {
         }
     }
 
-    /// The leader's decision at the end of its window: one step up if either direction requests it, one step down if both request it.
+    /// The decision of the leader at the end of its window. Begins one step up if either direction requests it, and one step down if both
+    /// directions request it.
     fn decide(&mut self, own: Wish, ladder: Ladder) -> Reply {
         match (own, self.wish) {
             (Wish::More, _) | (_, Wish::More) if self.level < ladder.top => self.raise(),
@@ -269,7 +271,7 @@ impl End {
                 if wish == Wish::More && self.level < ladder.top { self.raise() } else { Reply::default() }
             }
             (Phase::Drains, Say::Wish(Wish::More)) => self.take_back(),
-            // the other end is already at the lower level, and this end will soon be there
+            // the other end is already at the lower level, so its request is valid; this end will soon be at the lower level
             (Phase::Lowers, Say::Wish(wish)) if self.other_is_done => {
                 self.wish = wish;
                 Reply::default()

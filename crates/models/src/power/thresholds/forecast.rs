@@ -1,19 +1,20 @@
 //! Predicts bursts that come at regular intervals, in one direction of a trunk. With this prediction, the links are on when the next burst
 //! begins.
 //!
-//! A burst is a series of successive windows of the policy (`window`) in which the traffic needs more than one member of the trunk. The
-//! prediction starts when two intervals between the beginnings of bursts are equal within a tolerance. The next burst is then expected
-//! after another interval of this length. Shortly before it, the direction requests the number of members that the last burst needed. If
-//! the expected burst does not come, the prediction ends.
+//! A burst is a series of successive measuring windows (`window` of the policy) in which the traffic needs more than one member of the
+//! trunk. Predictions start when two successive intervals between the beginnings of bursts are equal within a tolerance. The next burst is
+//! then expected after another interval of this length. Shortly before that time, the direction requests as many members as the last burst
+//! needed. If an expected burst does not come, predictions end.
 
 use super::end::{Ladder, Wish};
 use super::rule::Rule;
 use weft_api::base::kept::Value;
 
-/// Tolerance [windows]: the largest difference between two intervals that count as equal, and the largest delay of an expected burst.
+/// Tolerance [windows]. Two intervals count as equal if they differ by at most this time. An expected burst may be late by at most this
+/// time.
 const ALIKE: u64 = 2;
 
-/// The bursts of one direction so far.
+/// Data on the bursts of one direction of a trunk so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub(crate) struct Forecast {
     /// The cycle in which the last burst began, if there was one.
@@ -29,7 +30,7 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// True if a burst is expected or in progress. While a burst is expected, even a window without traffic can change the next decision.
+    /// True if a burst is expected or in progress. Then even a window without traffic can affect the next decision.
     pub fn expects(&self) -> bool {
         self.is_even || self.in_burst
     }
@@ -59,15 +60,15 @@ impl Forecast {
         self.began.unwrap_or(0).saturating_add(self.interval)
     }
 
-    /// The change of the level that the direction requests in cycle `now`. If the next burst is near, the direction requests more members
-    /// until it has as many as the last burst needed. If no burst is near, the direction requests `own`, the change that its utilisation
-    /// requires.
+    /// Returns the change of the level that the direction requests in cycle `now`. If the next burst is near, the direction requests more
+    /// members until it has as many as the last burst needed. Otherwise it requests `own`, the change that follows from its utilisation.
     pub fn wish(&self, own: Wish, now: u64, level: u16, (ladder, rule): (Ladder, &Rule)) -> Wish {
         if !self.is_even || self.in_burst {
             return own;
         }
         let target = self.members.min(ladder.top);
-        // a step takes the time to wake, and up to a window until the next decision; this function is called only once per window
+        // Each step takes the time to wake, and up to a window until the next decision. A further window is added because this function is
+        // called only once per window
         let steps = u64::from(target.saturating_sub(level).div_ceil(ladder.step)).max(1);
         let ahead = steps * (rule.wake + rule.window) + rule.window;
         if now + ahead < self.due() {
@@ -91,8 +92,8 @@ mod tests {
         Rule::of_times(WINDOW, 50, 30, (0.5, 0.2))
     }
 
-    /// The requests of a direction in each window. The direction belongs to a trunk with 4 members, one of which is on. `carried`: traffic
-    /// of the direction in window k, as the number of members that it would fill.
+    /// The requests of one direction of a trunk, window by window. The trunk has 4 members, of which one is on. `carried`: traffic of the
+    /// direction in window k, as the number of members that it would fill.
     fn wishes(windows: u64, carried: impl Fn(u64) -> f64) -> Vec<Wish> {
         let (rule, mut forecast) = (rule(), Forecast::default());
         let see = |k: u64| {
@@ -109,8 +110,8 @@ mod tests {
         let is_burst = |k: u64| k % 20 >= 17;
         let wishes = wishes(120, |k| if is_burst(k) { 1.9 } else { 0.0 });
         let early: Vec<u64> = (0..120).filter(|&k| wishes[k as usize] == Wish::More && !is_burst(k)).collect();
-        // three steps of 50 + 100 cycles (wake and window), plus a window, take 550 cycles. Windows 11 to 16 end 500 to 0 cycles before the
-        // burst
+        // To wake three more members takes three steps of 50 + 100 cycles (wake and window), plus a window: 550 cycles. Windows 11 to 16
+        // end 500 to 0 cycles before the burst
         let expected: Vec<u64> = (60..120).filter(|k| (11..17).contains(&(k % 20))).collect();
         assert_eq!(early, expected);
     }
@@ -123,8 +124,8 @@ mod tests {
         assert!((0..140).all(|k| (wishes[k as usize] == Wish::More) == is_burst(k)));
     }
 
-    /// The direction waits for two windows if an expected burst does not come. After these windows, the direction requests changes
-    /// according to its utilisation again.
+    /// If an expected burst does not come, the direction waits for it for two windows. From then on, its requests follow from its
+    /// utilisation again.
     #[test]
     fn a_burst_that_does_not_come_ends_the_forecast() {
         let is_burst = |k: u64| k < 60 && k % 20 >= 17;
@@ -134,7 +135,7 @@ mod tests {
         assert!((79..200).all(|k| wishes[k] == Wish::Less));
     }
 
-    /// Windows that need only one member do not count as a burst. As many members wake as the last burst needed.
+    /// Windows that need only one member are no bursts. Before an expected burst, as many members wake as the last burst needed.
     #[test]
     fn it_wakes_as_many_members_as_the_last_burst_needed() {
         let (rule, mut forecast) = (rule(), Forecast::default());
@@ -146,7 +147,7 @@ mod tests {
         for k in 0..60 {
             at(1, k, if k % 20 >= 17 { 0.9 } else { 0.3 });
         }
-        // a load of 0.9 members is above u_on = 0.5, so it needs two members
+        // traffic that would fill 0.9 members needs two members, because the utilisation of one member would be above u_on = 0.5
         assert_eq!((at(2, 75, 0.0), at(1, 76, 0.0)), (Wish::Stay, Wish::More));
     }
 }

@@ -1,5 +1,6 @@
-//! The common part of policies in which links change their level according to two thresholds of their utilisation. The two directions of a
-//! link change together. A level is the number of members of a trunk that are on, or the width of links.
+//! The common part of the policies `trunk` and `width`, in which links change their level when their utilisation crosses one of two
+//! thresholds. The two directions of a link change together. A level is the number of members of a trunk that are on, or the width of
+//! links.
 
 pub(super) mod end;
 pub(super) mod forecast;

@@ -1,13 +1,14 @@
-//! A test that explores every reachable state of two ends of a unit, with every possible set of messages in flight between them.
+//! A test that explores every reachable state of the two ends of a unit, with every possible set of messages in flight between them. A unit
+//! is a group of links that change their level together.
 //!
-//! Messages keep their order. Windows, drains and changes can end at any time. To limit the number of states, an end measures no window
-//! while three of its messages are in flight.
+//! Messages keep their order. Measuring windows, drains and changes of the level can end at any time. To limit the number of states, an end
+//! measures no window while three of its messages are in flight.
 
 use super::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use std::collections::{HashMap, VecDeque};
 
-/// An end and three levels of its channels. Links up to level `open` accept packets, links up to `busy` can have packets in flight, and
-/// links up to `lit` can receive.
+/// An end of the unit, and three levels of its channels. Links up to level `open` accept packets, links up to level `busy` can have packets
+/// in flight, and links up to level `lit` can receive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Side {
     end: End,
@@ -20,7 +21,7 @@ struct Side {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     sides: [Side; 2],
-    /// For each end: the messages to it, in the order in which they were sent.
+    /// For each end: the messages in flight to this end, in the order in which they were sent.
     post: [VecDeque<Say>; 2],
 }
 
@@ -101,7 +102,7 @@ impl World {
     }
 }
 
-/// All reachable states of the unit. Also returns, for each state, the indices of the states from which one event leads to it.
+/// Returns all reachable states of the unit and, for each of them, the indices of the states from which one event leads to it.
 fn explore(ladder: Ladder) -> (Vec<World>, Vec<Vec<usize>>) {
     let (mut numbers, mut worlds, mut before) = (HashMap::new(), Vec::new(), Vec::new());
     let mut open = vec![(World::new(ladder.top), None)];
@@ -125,7 +126,7 @@ fn no_order_of_messages_makes_the_ends_disagree_or_send_into_the_dark() {
         let ladder = Ladder { top, step };
         let (worlds, before) = explore(ladder);
         assert!(worlds.len() > 200, "only {} worlds", worlds.len());
-        // the unit comes to rest at every level of the ladder, and can return to each of them from every state
+        // for each level of the ladder, a state must exist in which the unit rests at this level, and it must be reachable from every state
         let levels: Vec<u16> = std::iter::successors(Some(top), |&n| (n > 1).then(|| ladder.below(n))).collect();
         for level in levels {
             let rest = worlds.iter().position(|world| world.rests() && world.sides[0].end.level == level);
@@ -152,17 +153,17 @@ fn a_wish_for_more_cancels_a_drain() {
         assert_eq!(other.heard(Say::Drain, ladder), Reply::deed(Deed::Close));
         (leader, other)
     };
-    // the leader requests more links for its own direction
+    // first case: the leader requests more links for its own direction
     let (mut leader, mut other) = drains();
     assert_eq!(leader.measured(Wish::More, ladder), Reply::both(Deed::Reopen, Say::Return));
     assert_eq!(other.heard(Say::Return, ladder), Reply::both(Deed::Reopen, Say::Returned));
-    // the other end has already drained, and then requests more links
+    // second case: the other end has already drained, and then requests more links
     let (mut leader, mut other) = drains();
     assert_eq!(other.drained(), Reply::say(Say::Drained));
     assert_eq!(other.measured(Wish::More, ladder), Reply::say(Say::Wish(Wish::More)));
     assert_eq!(leader.heard(Say::Drained, ladder), Reply::default());
     assert_eq!(leader.heard(Say::Wish(Wish::More), ladder), Reply::both(Deed::Reopen, Say::Return));
-    // the leader has also drained, so the request comes too late
+    // third case: both ends have drained before the request for more links, so the request comes too late
     let (mut leader, mut other) = drains();
     assert_eq!(leader.drained(), Reply::default());
     let said = other.drained().say.expect("it says so");

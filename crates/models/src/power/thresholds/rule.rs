@@ -1,4 +1,4 @@
-//! The rule of threshold policies: a measuring window, two thresholds, and the durations of changes.
+//! The rule of the threshold policies `trunk` and `width`: a measuring window, two thresholds, and the durations of changes.
 
 use super::end::{Ladder, Wish};
 use schemars::JsonSchema;
@@ -22,8 +22,8 @@ impl Ethernet {
         *self == Self::default()
     }
 
-    /// The times to wake and to sleep in IEEE 802.3az. The third time is a window: the smallest multiple of 8 us that is not below their
-    /// sum.
+    /// The times to wake and to sleep in IEEE 802.3az, and the default window. The window is the smallest multiple of 8 us that is not
+    /// below the sum of the two times.
     fn times(self) -> [Time; 3] {
         let picoseconds = match self {
             Self::Fast => [30_000_000, 200_000_000, 232_000_000],
@@ -41,7 +41,7 @@ pub enum Per {
     /// Utilisation of the trunk: the mean over its members.
     #[default]
     Trunk,
-    /// Utilisation of each member: that of the busiest one counts.
+    /// Utilisation of each member. If a trunk changes as a whole, the utilisation of its busiest member counts.
     Member,
 }
 
@@ -51,7 +51,7 @@ impl Per {
     }
 }
 
-/// The parameters that the threshold policies share, as the scenario gives them.
+/// The parameters that the policies `trunk` and `width` share, with the values of the scenario.
 pub(crate) struct Asked<'a> {
     /// Path of the policy in the scenario.
     pub path: &'a str,
@@ -123,11 +123,11 @@ impl Asked<'_> {
 }
 
 impl Rule {
-    /// Refuses thresholds with which links would go up and down forever under a constant load. `capacities`: the capacity of each level,
-    /// beginning with level 1. `level`: returns the name of a level for messages.
+    /// Refuses thresholds with which the level of links could alternate forever under a constant load. `capacities`: the capacity of each
+    /// level, beginning with level 1. `level`: returns the name of a level for messages.
     pub fn check_rest(&self, path: &str, capacities: &[f64], level: impl Fn(usize) -> String) -> Result<(), Refusal> {
         let ladder = self.ladder(capacities.len() as u16);
-        // the step down after which the utilisation of the remaining links has risen most
+        // the step down (from one level to the next lower one) that raises the utilisation most
         let drops = (2..=ladder.top).map(|from| (usize::from(from), usize::from(ladder.below(from))));
         let left = |&(from, to): &(usize, usize)| capacities[to - 1] / capacities[from - 1];
         let Some((from, to)) = drops.min_by(|a, b| left(a).total_cmp(&left(b))) else { return Ok(()) };
@@ -160,7 +160,7 @@ impl Rule {
         Ladder { top, step: self.step }
     }
 
-    /// The change that a direction requests if its utilisation is `utilisation`.
+    /// The change that a direction requests if its utilisation in the last window was `utilisation`.
     pub fn wish(&self, utilisation: f64) -> Wish {
         if utilisation > self.u_on {
             Wish::More
@@ -171,7 +171,7 @@ impl Rule {
         }
     }
 
-    /// The time of one step: a window of the other end, a window of the leader, and the change.
+    /// The longest time of one step: a window of the other end, then a window of the leader, then the change.
     pub fn settles_in(&self) -> u64 {
         self.window.saturating_mul(2).saturating_add(self.wake.max(self.sleep))
     }
@@ -199,7 +199,7 @@ mod tests {
         Rule { window: 10, wake: 1, sleep: 1, u_on, u_off, step }
     }
 
-    /// The level under a constant load after 100 windows; `None` if the level would still change.
+    /// The level after 100 windows under a constant load, or `None` if the level would still change then.
     fn rest(rule: Rule, capacities: &[f64], load: f64) -> Option<u16> {
         let ladder = rule.ladder(capacities.len() as u16);
         let next = |level: u16| match rule.wish(load / capacities[usize::from(level) - 1]) {
@@ -235,8 +235,8 @@ mod tests {
                     let top = capacities[capacities.len() - 1];
                     let unsettled = loads(top).find(|&load| rest(rule, &capacities, load).is_none());
                     assert!(!holds || unsettled.is_none(), "{rule:?} with {capacities:?} at {unsettled:?}");
-                    // the second level carries twice as much as the first. If `u_off` is a little above the bound, the level alternates
-                    // between the two forever at some load
+                    // The second level carries twice as much as the first, so the bound for `u_off` is `u_on` / 2. If `u_off` is a little
+                    // above this bound, the level alternates between the two forever at some load
                     if step == 1 && u_off > 1.1 * u_on / 2.0 {
                         assert!(unsettled.is_some(), "{rule:?} with {capacities:?} always rests");
                     }
@@ -253,7 +253,7 @@ mod tests {
             let (u_on, capacities) = (0.5, members(step + 1));
             let refusal =
                 rule(u_on, 0.45, step).check_rest("p", &capacities, |n| n.to_string()).expect_err("a refusal");
-            // "write u_off below 0.25, such as 0.2": u_on / (step + 1), and 0.8 of it
+            // the help says, for example, "write u_off below 0.25, such as 0.2": these are u_on / (step + 1), and 0.8 times this bound
             let bound = u_on / f64::from(step + 1);
             assert!(refusal.help.contains(&format!("such as {}", shown(0.8 * bound))), "{refusal}");
             assert!(rule(u_on, 0.8 * bound, step).check_rest("p", &capacities, |n| n.to_string()).is_ok());

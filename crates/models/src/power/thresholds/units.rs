@@ -1,5 +1,5 @@
-//! The agents of threshold policies. A unit is a trunk or a single link. At each end of a unit, an agent measures the utilisation of its
-//! outgoing direction. Agents exchange messages with the other end on the side channel of the unit's first working link.
+//! The agents of the threshold policies `trunk` and `width`. A unit is a trunk or a single link. At each end of a unit, an agent measures
+//! the utilisation of the outgoing direction. The two ends exchange messages on the side channel of the unit's first working link.
 
 use super::end::{Deed, End, Ladder, Phase, Reply, Say, Wish};
 use super::forecast::Forecast;
@@ -19,19 +19,20 @@ pub(crate) trait Levels: Debug + Send + Sync {
     fn top(&self, links: usize) -> u16;
     /// Number of links of a unit that carry packets at level `level`.
     fn carrying(&self, level: u16, links: usize) -> usize;
-    /// Carries out an action on the unit's channels. `moved`: the lower level and the higher level of the change.
+    /// Carries out action `deed` on the channels `unit` of a unit. `moved`: the lower level and the higher level of the change.
     fn act(&self, deed: Deed, moved: Range<u16>, unit: &[usize], channels: &mut dyn Channels);
-    /// True if the links above the lower level have drained.
+    /// True if the links between the two levels of `moved` have drained.
     fn is_drained(&self, moved: Range<u16>, unit: &[usize], channels: &dyn Channels) -> bool;
 }
 
-/// Limits on messages. The agents send no control packets, only messages on side channels: at most one per cycle and direction of a unit.
+/// Limits on messages. The agents send no control packets, only messages on side channels: at most one per cycle in each direction of a
+/// unit.
 pub(crate) const CONTROL: ControlPlan = ControlPlan { kinds: &[], queue: 0, per_router: 1 };
 
-/// An end of a unit.
+/// The state of one end of a unit, with its measurements.
 #[derive(Debug, Kept)]
 struct Unit {
-    /// The unit's channels that start in this block. Timers are set on the first channel.
+    /// The channels on which this end of the unit sends. The timers of the unit are set on the first of these channels.
     #[kept(fixed)]
     channels: Vec<usize>,
     #[kept(fixed)]
@@ -43,20 +44,20 @@ struct Unit {
     /// For each channel: the low 32 bits of its count of flits at the beginning of the window.
     #[kept(each)]
     counted: Vec<u32>,
-    /// For each channel: number of present faults that break it. Faults of the routers at its ends count as well.
+    /// For each channel: number of present faults due to which it does not work, including faults of the routers at its ends.
     #[kept(each)]
     faults: Vec<u8>,
 }
 
 impl Unit {
-    /// The working links among the first `carrying` links, each with its value of `counted`.
+    /// The working channels among the first `carrying` ones, each with its entry of `counted`.
     fn whole(&self, carrying: usize) -> impl Iterator<Item = (&usize, &u32)> {
         let links = self.channels.iter().zip(&self.counted).zip(&self.faults).take(carrying);
         links.filter(|&(_, &faults)| faults == 0).map(|(link, _)| link)
     }
 }
 
-/// The definition of a unit, and the utilisation that is compared with the thresholds.
+/// The definition of a unit, the utilisation that is compared with the thresholds, and whether the policy predicts bursts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct By {
     pub per: Per,
@@ -141,7 +142,7 @@ impl Agents for Units {
         });
     }
 
-    /// At the lowest level, the end of a window without flits changes nothing.
+    /// At the lowest level, the end of a window without flits has no effect, if no link has failed and no burst is expected.
     fn rests(&self, who: usize, channels: &dyn Channels) -> Option<u64> {
         let unit = &self.units[(*self.of.get(who)?)? as usize];
         let is_whole = unit.faults.iter().all(|&faults| faults == 0);
@@ -170,7 +171,7 @@ impl Work<'_> {
                 self.look_at_drain();
             }
             Phase::Lowers | Phase::Raises => self.apply(End::moved),
-            // this timer was set before the leader cancelled the change
+            // this timer is out of date: it was set before the leader cancelled the change
             Phase::Returns => {}
         }
     }
@@ -236,8 +237,8 @@ impl Work<'_> {
         if end.phase == Phase::Drains { ladder.below(end.level) } else { end.level }
     }
 
-    /// Called after a window. Decides if this direction needs more or fewer links. If no link works, no level could carry more, and the
-    /// decision is to stay.
+    /// Called after a window. Returns the change that this direction requests. If no link works, no level could carry more, so the
+    /// direction requests none.
     fn wish(&mut self) -> Wish {
         if self.unit.whole(usize::MAX).next().is_none() {
             return Wish::Stay;
@@ -257,14 +258,15 @@ impl Work<'_> {
         forecast.wish(own, now, level, (*ladder, rule))
     }
 
-    /// True if a link that carries packets at the next lower level works.
+    /// True if, of the links that would carry packets at the next lower level, at least one works.
     fn has_whole_below(&self) -> bool {
         let Unit { channels, ladder, .. } = &*self.unit;
         self.unit.whole(self.levels.carrying(ladder.below(self.open_level()), channels.len())).next().is_some()
     }
 
-    /// Utilisation in the window: the number of flits divided by the number that working open links could have carried. The utilisation is
-    /// the mean over all these links, or the value of the busiest link. Infinite if no open link works, so that other links wake.
+    /// Utilisation in the window: the number of flits divided by the number that working open links could have carried. Depending on the
+    /// parameter `per`, the utilisation is the mean over these links, or that of the busiest one. It is infinite if no open link works, so
+    /// that other links wake.
     fn utilisation(&self) -> f64 {
         let open = || self.unit.whole(self.levels.carrying(self.open_level(), self.unit.channels.len()));
         let of = |(&o, &counted): (&usize, &u32)| {
@@ -283,8 +285,8 @@ impl Work<'_> {
         }
     }
 
-    /// If the closed links have drained, continues the change. Otherwise sets a timer for the first cycle in which the next credit can have
-    /// returned.
+    /// If the closed links have drained, continues the change. Otherwise sets a timer to look again after the latency of a credit, or at
+    /// the end of the window if that is earlier.
     fn look_at_drain(&mut self) {
         let Unit { end, ladder, channels, window_ends, .. } = &*self.unit;
         if end.phase != Phase::Drains {

@@ -1,9 +1,9 @@
-//! The time of a timetable's row, in cycles.
+//! The rows of a timetable as spans of cycles.
 
 use weft_api::base::kept::Value;
 use weft_units::{Cycles, Duration, Refusal};
 
-/// The policy's rows and times [cycles].
+/// The parameters of the policy `timetable` [cycles].
 #[derive(Debug)]
 pub struct Times {
     pub rows: Vec<Span>,
@@ -11,7 +11,7 @@ pub struct Times {
     pub transition: Cycles,
 }
 
-/// The time in which a channel is not on [cycles].
+/// The time of a row, in which a channel is not on [cycles].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Value)]
 pub struct Span {
     pub from: Cycles,
@@ -19,7 +19,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Creates the span of a row. Refuses invalid rows. `at`: returns the path of a key of the row in the scenario.
+    /// Creates the span of a row from `from` to `until`. Refuses invalid rows. `at`: returns the path of a key of the row in the scenario.
     pub fn of_row(
         from: Duration,
         until: Duration,
@@ -28,7 +28,7 @@ impl Span {
         at: impl Fn(&str) -> String,
     ) -> Result<Self, Refusal> {
         let refuse = |key: &str, what: String, help: String| Err(Refusal::new(at(key), what, help));
-        // the time `later` cycles after the beginning of the row, in the unit of `until`
+        // `later` cycles after the beginning of the row, as a time in the unit of `until`
         let end = |later: Cycles| until.like(from.cycles.saturating_add(later));
         if from.cycles >= until.cycles {
             let help = match period {
@@ -63,7 +63,8 @@ impl Span {
 
     /// True if the two rows overlap in any period, or one begins exactly when the other ends.
     pub fn meets(&self, other: &Self, period: Option<Cycles>) -> bool {
-        // both rows begin within a period and are shorter than a period, so only neighbouring periods must be compared
+        // both rows begin within a period and are shorter than a period, so only rows of the same period and of neighbouring periods can
+        // meet
         let meet = |a: &Self, b: &Self, later: Cycles| {
             a.from.saturating_add(later) <= b.until && b.from <= a.until.saturating_add(later)
         };

@@ -8,13 +8,13 @@ use std::fmt::Formatter;
 use weft_api::recording::NetworkSite;
 use weft_units::Refusal;
 
-/// Largest number of classes: each terminal has a mask of 16 bits with a bit per class.
+/// Largest number of classes. Each terminal has a mask of 16 bits: one for each class, and one for `rest`.
 const MOST: usize = 15;
-/// Names of two further classes: for packets that fit no other class, and for control packets.
+/// Names of two more classes: `REST` for packets that fit no other class, and `CONTROL` for control packets.
 pub const REST: &str = "rest";
 pub const CONTROL: &str = "control";
 
-/// A class of packets: those from one set of terminals to another.
+/// A class of packets: all packets from terminals of one set to terminals of another set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowClass {
@@ -89,8 +89,8 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Creates the classes. Refuses sets without terminals, and classes without packets. `path`: the path of the list of classes in the
-    /// scenario.
+    /// Creates the classes for a network. Refuses an empty set of terminals, and a class that can have no packets. `path`: the path of the
+    /// list of classes in the scenario.
     pub fn new(classes: &[FlowClass], network: &NetworkSite, path: &str) -> Result<Self, Refusal> {
         if !(1..=MOST).contains(&classes.len()) {
             let what = format!("{} classes of flows, but a run can distinguish 1 to {MOST}", classes.len());
@@ -122,14 +122,14 @@ impl Classes {
         self.names.len()
     }
 
-    /// The class of packets from `src` to `dst`.
+    /// Index of the class of packets from terminal `src` to terminal `dst`.
     #[inline]
     pub fn of(&self, src: u32, dst: u32) -> usize {
         let both = self.from[src as usize] & self.to[dst as usize];
         (both.trailing_zeros() as usize).min(self.named)
     }
 
-    /// For each class: number of terminals in jobs that can send its packets, under any traffic pattern.
+    /// For each class: number of terminals in jobs that could send packets of this class, whatever the traffic pattern.
     pub fn sources(&self, network: &NetworkSite) -> Vec<u64> {
         let mut receive: Vec<u16> = network.in_jobs.iter().map(|&t| self.to[t as usize]).collect();
         receive.sort_unstable();
