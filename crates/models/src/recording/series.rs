@@ -1,16 +1,17 @@
-//! Flits and link states over time for each link class or channel. Samples cover the whole run in bounded memory.
+//! Flits and link states over time, for each link class or channel. Samples cover the whole run, and their memory has an upper limit.
 //!
 //! # Source
 //! None. The table has the usual curves of utilisation and of link states over time.
 //! # Parameters
-//! `every` [time]: time between two samples. `of`: if a row describes all channels of a link class, or one channel.
+//! `every` [time]: time between two samples. `of`: whether a row describes all channels of a link class, or one channel.
 //! # Guarantees
 //! Every flit counts in exactly one sample. Memory has an upper limit: whenever there would be more than 1024 samples or 2^20 rows, the
-//! interval doubles.
+//! time between samples doubles.
 //! # Not modelled
-//! Changes of states within a sample: the states are those at its end.
+//! Changes of link states between samples: a row has the states at the time of its sample.
 //! # Validation
-//! `engine/tests/workload.rs` checks that the samples add up to the flits of every channel, and that every channel is in exactly one state.
+//! `engine/tests/workload.rs` checks that the flits in the samples add up to those of every channel, and that every channel is in exactly
+//! one state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,17 +22,16 @@ use weft_api::recording::{
 use weft_api::state::Modes;
 use weft_units::{Refusal, Time};
 
-/// Largest number of rows. If there are more, the interval doubles, and the number of rows halves.
+/// Largest number of rows. If there are more, the time between samples doubles, which halves the number of rows.
 const ROWS: usize = 1 << 20;
-/// Largest number of samples. If there are more, the interval doubles.
+/// Largest number of samples. If there are more, the time between samples doubles.
 const SAMPLES: usize = 1024;
 
 /// Flits and link states over the whole run, for each link class or channel, saved as series.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// Time between samples [time]. The time between samples doubles whenever there would be more than 1024 samples (fewer if there are
-    /// many channels).
+    /// Time between two samples [time]. It doubles whenever there would be more than 1024 samples (fewer if there are many channels).
     pub every: Time,
     /// Whether a row describes a link class or a channel.
     #[serde(default)]
@@ -89,8 +89,8 @@ impl Recording for Series {
         Ok(Samples { every, end: 0, width, taken: 0, samples, rows, places, channels, channels_of })
     }
 
-    /// Memory for the rows and for their columns of 8 bytes, with one column per link state. The columns count twice: for the table, and
-    /// for the copy while it is written.
+    /// Memory for the rows and for the columns of the table [bytes]. There is one column per link state. The columns of 8 bytes count
+    /// twice, because the table is copied when it is written.
     fn bytes(&self, network: &NetworkSite) -> u64 {
         let width = if self.of == SeriesOf::Class { network.classes.len() } else { network.channels };
         let of_row = Rows::bytes(network.modes.count()) + 2 * 8 * headings_with(&network.modes).len();
@@ -147,7 +147,7 @@ impl Recording for Series {
     }
 }
 
-/// Largest number of samples of `width` rows each. This number is even, so that two samples can be joined.
+/// Largest number of samples of `width` rows each. The number is even, so that every two successive samples can be joined.
 fn samples(width: usize) -> usize {
     (ROWS / width.max(1)).clamp(2, SAMPLES) & !1
 }
@@ -173,7 +173,7 @@ fn headings_with(modes: &Modes) -> Vec<Heading> {
     all
 }
 
-/// The rows of a series. Each row describes one channel, or all channels of a class, in one interval.
+/// The rows of a table. Each row describes one channel, or all channels of a link class, in one interval between two samples.
 #[derive(Debug, Kept)]
 struct Rows {
     /// For each row: flits sent in the interval.
@@ -212,7 +212,7 @@ impl Rows {
 /// The samples that a block has taken.
 #[derive(Debug, Kept)]
 pub struct Samples {
-    /// Length of an interval [cycles]. The end of the run may have shortened the last interval.
+    /// Present length of an interval [cycles]. The last interval is shorter if the run ends within it.
     every: u64,
     /// End of the last interval [cycle].
     end: u64,
@@ -226,7 +226,7 @@ pub struct Samples {
     samples: usize,
     /// The rows of all intervals, in the order of the intervals.
     rows: Rows,
-    /// For each channel: the row in which it counts, and its flits at the last sample.
+    /// For each channel: the row in which its flits count, and its flits at the last sample.
     #[kept(each)]
     places: Vec<Place>,
     /// For each channel of the block that has a link: its row in the table of channels, and its link class.
@@ -237,10 +237,10 @@ pub struct Samples {
     channels_of: Vec<u64>,
 }
 
-/// The row in which a channel counts, and the channel's flits at the last sample.
+/// The row in which the flits of a channel count, and the channel's flits at the last sample.
 #[derive(Debug, Kept)]
 struct Place {
-    /// The row within an interval; `u32::MAX` for a channel without a link.
+    /// Index of the channel's row within each interval; `u32::MAX` for a channel without a link.
     #[kept(fixed)]
     row: u32,
     /// Number of flits that the channel had sent at the last sample.
@@ -274,8 +274,8 @@ impl Recorder for Samples {
 }
 
 impl Samples {
-    /// Joins every two successive intervals, so that half of the rows remain. The flits of two intervals are added, and the states are
-    /// those at the end of the second interval.
+    /// Joins every two successive intervals, so that half of the rows remain. The flits of the two intervals are added, and the states of
+    /// the second interval stay.
     fn halve(&mut self) {
         let (width, modes) = (self.width, self.rows.modes);
         for k in 0..self.taken / 2 {
@@ -292,7 +292,7 @@ impl Samples {
     }
 }
 
-/// The sums of the blocks' rows, for rows that describe link classes.
+/// Joins the rows of all blocks if a row describes a link class: adds the counts of the blocks.
 fn by_class(parts: &[Samples]) -> Rows {
     let (rows, modes) = parts.first().map_or((0, 0), |part| (part.rows.flits.len(), part.rows.modes));
     let mut all = Rows::zeros(rows, modes);
@@ -303,7 +303,7 @@ fn by_class(parts: &[Samples]) -> Rows {
     all
 }
 
-/// The rows of all blocks in the order of the channels, for rows that describe channels.
+/// Joins the rows of all blocks if a row describes a channel: sorts the rows by channel.
 fn by_channel(parts: &[Samples], channels: usize) -> Rows {
     let (taken, modes) = parts.first().map_or((0, 0), |part| (part.taken, part.rows.modes));
     let mut all = Rows::zeros(taken * channels, modes);

@@ -1,4 +1,5 @@
-//! Latency by creation time. The table shows how a network reacts to a change of load, or how it settles at the beginning of a run.
+//! Mean latency of packets by their creation time. The table shows how a network reacts to a change of load, or how it settles at the
+//! beginning of a run.
 //!
 //! # Source
 //! None. The table has the usual curve of a network's response to a change of load.
@@ -8,10 +9,10 @@
 //! Every delivered packet counts in the bin of its creation time. The latency of a packet includes the wait in the source queue. Memory has
 //! an upper limit.
 //! # Not modelled
-//! Packets that have not been delivered by the end of the run. Packets without delivery are in no bin. Therefore the latency in the last
-//! bins of a saturated run is too low.
+//! Packets that have not been delivered by the end of the run: they are in no bin. Therefore the latency in the last bins of a saturated
+//! run is too low.
 //! # Validation
-//! `engine/tests/workload.rs` checks that the bins add up to the sums of the window, and follow changes of the offered load.
+//! `engine/tests/workload.rs` checks that the bins add up to the totals of the measured window, and follow changes of the offered load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ use weft_units::{Refusal, Time};
 /// Largest number of bins. If there are more, every two successive bins are joined.
 const BINS: usize = 1024;
 
-/// Latency by creation time over the whole run, including the warm-up, saved as transient.parquet.
+/// Latency of packets by their creation time, over the whole run including the warm-up, saved as transient.parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transient {
@@ -59,7 +60,7 @@ impl Recording for Transient {
 
     fn part(&self, network: &NetworkSite, _: &RecorderSite, path: &str) -> Result<Bins, Refusal> {
         let width = network.cycles(self.bin, &format!("{path}.bin"))?;
-        let width = NonZeroU64::new(width).unwrap_or(NonZeroU64::MIN); // 0 is refused
+        let width = NonZeroU64::new(width).unwrap_or(NonZeroU64::MIN); // a width of 0 was refused before
         Ok(Bins { width, bins: Vec::with_capacity(BINS) })
     }
 
@@ -124,7 +125,7 @@ impl Bins {
         self.bins[bin].add(&Bin { packets: 1, latency, longest: latency });
     }
 
-    /// Makes sure that bin number `bin` exists. Returns the bin's new number, because joining bins changes the numbers.
+    /// Makes sure that the bin with index `bin` exists. Returns the new index of this bin, because joining bins changes indices.
     #[cold]
     fn reach(&mut self, mut bin: usize) -> usize {
         while bin >= BINS {
@@ -148,7 +149,7 @@ impl Bins {
         self.bins.truncate(self.bins.len().div_ceil(2));
     }
 
-    /// Adds the bins of another block to these bins.
+    /// Adds the bins of another block to these bins, after both have the same width.
     fn joined(mut self, mut other: Self) -> Self {
         while self.width < other.width {
             self.halve();
@@ -168,7 +169,8 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// 3,000 packets: packet k is created in cycle k and has a latency of k cycles. The 1,024 bins of 1 cycle become bins of 4 cycles.
+    /// Counts 3,000 packets: packet k is created in cycle k and has a latency of k cycles. Because there are at most 1,024 bins, the bins
+    /// of 1 cycle become bins of 4 cycles.
     #[test]
     fn bins_join_when_there_are_too_many_and_lose_nothing() {
         let fill = |cycles: std::ops::Range<u64>| {
@@ -183,7 +185,7 @@ mod tests {
             let expected = Bin { packets: 4, latency: 4 * first + 6, longest: first + 3 };
             assert_eq!(*bin, expected, "bin {k}");
         }
-        // two blocks, one of which has delivered only packets that were created in the first 100 cycles
+        // two blocks: the first one has delivered only the packets that were created in the first 100 cycles
         let joined = fill(0..100).joined(fill(100..3000));
         assert_eq!((joined.width, &joined.bins), (all.width, &all.bins));
     }

@@ -1,4 +1,4 @@
-//! Finds the candidate with the most credits, for a head that chooses again in every allocation step.
+//! Finds the hop with the most credits among the candidates of a head that chooses again in every allocation step.
 
 use super::{Hop, View};
 use weft_api::candidates::{CLOSED, rank};
@@ -26,7 +26,7 @@ impl Best {
         }
     }
 
-    /// The hop of the best candidate; `None` if all candidates are closed.
+    /// The hop of the best candidate, or `None` if no candidate is open.
     #[inline(always)]
     pub fn hop(self) -> Option<Hop> {
         (self.rank > CLOSED).then_some(self.hop)

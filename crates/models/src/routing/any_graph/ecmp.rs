@@ -1,27 +1,27 @@
 //! ECMP on any graph: a hash of the flow (source and destination terminal) selects one of the next hops on shortest paths.
 //!
 //! # Source
-//! C. Hopps, RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm", 2000 (hash of the flow, modulo the next hops).
+//! C. Hopps, RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm", 2000 (the hash of the flow, modulo the number of next hops).
 //! # Parameters
 //! `classes`: rule by which the VC class changes along the path (`hop_index`, `one`).
 //! # Guarantees
 //! Paths are minimal. All packets of a flow take the same path. The choice of the path depends on the seed. With `hop_index`, the number of
 //! VC classes is the length of the longest of all shortest paths \[links\]. With VC classes by hop index, the dependencies between channels
 //! have no cycle on any graph. With `one`, all packets use one VC class. Weft then checks the dependencies of the given network: trees pass
-//! this check, rings do not. The table has one byte (the distance) for each pair of a router and a destination router, at most 1 GiB. If
-//! routers have up to 64 ports, a second table has eight bytes per pair: a mask of the ports that begin a shortest path. The second table
-//! is omitted if it would need more than 16 MiB. Faults: the first tables take account of every link and router that is broken from the
-//! start. After a later fault, all routers know the shortest paths of the remaining network after the time `fault_model.rebuild_delay`.
-//! Before the routers know these paths, heads at a broken link wait. Packets to routers that have no path any more are discarded. With
-//! `hop_index`, a packet is also discarded if its path becomes longer than the number of VC classes.
+//! this check, rings do not. The routing table has one byte (the distance) for each pair of a router and a destination router, at most 1
+//! GiB. If routers have up to 64 ports, a second table has eight bytes per pair: a mask of the ports that begin a shortest path. The second
+//! table is omitted if it would need more than 16 MiB. Faults: the tables at the start avoid every link and router that is broken from the
+//! start. When the time `fault_model.rebuild_delay` has passed after a later fault, all routers have tables for the remaining network.
+//! Until then, heads at a broken link wait. Packets to routers that have no path any more are discarded. With `hop_index`, a packet is also
+//! discarded if its path becomes longer than the number of VC classes.
 //! # Not modelled
-//! Flows other than all packets from one terminal to another, and unequal weights of the next hops.
+//! Finer flows, such as several flows between two terminals. Unequal weights of the next hops.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that each flow takes one of the shortest paths, and that the flows of a
-//! leaf use all upward links. `engine/tests/bounds.rs` checks that throughput reaches the bounds of a ring and a full mesh. No test
-//! compares this routing with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/paths.rs` checks that each flow takes one of the shortest paths, and that flows from a leaf router
+//! use all its upward links. `engine/tests/bounds.rs` checks that throughput reaches the theoretical bounds of a ring and a full mesh. No
+//! test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Distances, hop_classes};
@@ -47,10 +47,10 @@ pub struct Ecmp {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassRule {
-    /// The class rises by one with every hop.
+    /// The VC class rises by one with every hop.
     #[default]
     HopIndex,
-    /// All packets use one class. Weft refuses `one` if shortest paths form a cycle of dependencies.
+    /// All packets use one VC class. Weft refuses `one` if the dependencies of shortest paths form a cycle.
     One,
 }
 
@@ -101,7 +101,7 @@ impl Routing for Runtime {
         }
         let class = packet.lane;
         packet.lane += u8::from(self.rule == ClassRule::HopIndex);
-        // the hash also depends on the router: if all routers used the same hash of a flow, some links would never be used
+        // the hash also depends on the router, because with the same hash of a flow at all routers, flows would use only some of the links
         let flow = hash(seed, packet.src, packet.dst, 0xec << 32 | at);
         let port = self.distances.pick(at as u32, packet.dest as u32, |count| below(flow, count))?;
         Some(Hop { port, class })
@@ -119,7 +119,7 @@ impl Routing for Runtime {
         packet.lane -= u8::from(self.rule == ClassRule::HopIndex);
     }
 
-    /// There are too many flows to follow each one. The check of dependencies therefore assumes that packets take all shortest paths.
+    /// The check of dependencies assumes that packets take all shortest paths, because there are too many flows to follow each of them.
     fn proof(&self) -> Proof<'_> {
         let all = Proof::TurnsTo {
             destinations: self.distances.wiring.hosts().collect(),

@@ -2,33 +2,34 @@
 //!
 //! # Source
 //! T. Skeie, O. Lysne, I. Theiss, "Layered shortest path (LASH) routing in irregular system area networks", IPDPS 2002. Paths are spread
-//! over links as in T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized routing for large-scale InfiniBand networks", Hot Interconnects 2009
-//! (one destination after the other takes the links with the fewest paths so far).
+//! over links as in T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized routing for large-scale InfiniBand networks", Hot Interconnects
+//! 2009. There, the paths to one destination after the other take the links that are on the fewest paths so far.
 //! # Parameters
-//! `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost` by link class.
-//! `layers`: largest number of layers, 1 to 16.
+//! `weight`: definition of the length of a path. It is the number of its `links`, the sum of their `latency` \[cycles\], or the sum of
+//! their `cost`, which the link class determines. `layers`: largest number of layers, 1 to 16.
 //! # Guarantees
 //! All packets between two routers take the same shortest path. Weft chooses the paths to one destination after the other. If several paths
-//! are equally short, a router takes the one whose first link is on the fewest paths that were chosen for earlier destinations. Paths are
-//! put into layers, the longest paths first. Each path goes into the first layer in which it closes no cycle of dependencies. After that,
-//! paths move from the fullest layers to emptier layers, if they close no cycle there. A packet stays in its layer. Therefore the
-//! dependencies between channels have no cycle. The number of VC classes is the number of layers that contain paths. Weft refuses a network
-//! that needs more than `layers` layers. Large tori need many layers: 5 for 10x10 routers and 7 for 16x16 routers. 24x24 routers need more
-//! than 8 layers. The table has at most six bytes for each pair of a router and a destination router, and in total at most 1 GiB. Faults: a
-//! path has no alternative hop. Therefore a head that meets a broken link is discarded. Saturation loads were measured to within 0.03,
-//! under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. A ring of 16 routers saturates at 0.40 with LASH (2 layers),
-//! and at 0.45 with `shortest_path` (8 VC classes). A random graph of 32 routers with 4 links each saturates at 0.81 with LASH (3 layers),
-//! and at 0.97 with `shortest_path` (4 VC classes). LASH balances the load less well than `shortest_path`, because it has only one path per
-//! pair of routers.
+//! are equally short, a router takes the path whose first link is on the fewest paths to earlier destinations. Then Weft puts the paths
+//! into layers, the longest path first. Each path goes into the first layer in which it closes no cycle of dependencies. After that, paths
+//! move to the layers with fewer paths, if they close no cycle there. A packet stays in its layer. Therefore the dependencies between
+//! channels have no cycle. The number of VC classes is the number of layers that contain paths. Weft refuses a network that needs more than
+//! `layers` layers. Large tori need many layers: 5 for 10x10 routers, 7 for 16x16 routers, and more than 8 for 24x24 routers. The routing
+//! table has at most six bytes for each pair of a router and a destination router, and in total at most 1 GiB. Faults: a packet whose head
+//! meets a broken link is discarded, because a path has no alternative hop. Saturation loads were measured to within 0.03, under uniform
+//! traffic of 4-flit packets with 12 VCs of 16 flits per link. A ring of 16 routers saturates at 0.40 with LASH (2 layers), and at 0.45
+//! with `shortest_path` (8 VC classes). A random graph of 32 routers with 4 links each saturates at 0.81 with LASH (3 layers), and at 0.97
+//! with `shortest_path` (4 VC classes). LASH balances the load less well than `shortest_path`, because it has only one path per pair of
+//! routers.
 //! # Not modelled
-//! Several paths between two routers; choices that depend on congestion; new tables after a fault (packets on old paths could block them).
+//! Several paths between two routers; choices that depend on congestion; new tables after a fault (packets on old and on new paths could
+//! block each other).
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/deadlock_free.rs` checks that dependencies have no cycle on 200 random graphs with at
-//! most 8 layers. The graphs include rings, trees, stars and wide-area networks. A test in this file checks the layers of tori.
-//! `engine/tests/bounds.rs` checks that throughput reaches the bounds of a full mesh and a butterfly. No test compares this routing with
-//! another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/deadlock_free.rs` checks that dependencies have no cycle on 200 random graphs with at most 8
+//! layers. The graphs include rings, trees, stars and wide-area networks. A test in this file checks the layers of tori.
+//! `engine/tests/bounds.rs` checks that throughput reaches the theoretical bounds of a full mesh and a butterfly. No test compares this
+//! routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Wiring};
@@ -63,7 +64,8 @@ fn eight() -> u8 {
     8
 }
 
-/// In the state of a packet, `dim` is 0 at the source and 1 after the first hop. `lane` is the packet's layer.
+/// The tables of the routing. In a packet's state, `dim` is 0 at the source router and 1 after the first hop, and `lane` is the packet's
+/// layer.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -71,7 +73,7 @@ pub struct Runtime {
     /// For each router and destination (index: [`Wiring::place`]): the port of the next hop. [`NONE`] at the destination, or without a
     /// path.
     ports: Arc<[u16]>,
-    /// For each router with terminals and each destination (same index): the layer of the path.
+    /// For each router with terminals and each destination (index as for `ports`): the layer of the path.
     layers: Arc<[u8]>,
 }
 
@@ -121,8 +123,8 @@ impl Lash {
     }
 }
 
-/// Chooses a shortest path for every router and destination, and returns the port with which it begins. Of all ports that begin a shortest
-/// path, a router takes the one that is on the fewest paths to earlier destinations.
+/// Chooses a shortest path for every router and destination, and returns the ports with which these paths begin. Of all ports that begin a
+/// shortest path, a router takes the one that is on the fewest paths to earlier destinations.
 fn spread(paths: &Paths) -> Vec<u16> {
     let wiring = paths.wiring();
     let routers = wiring.routers();
@@ -132,7 +134,7 @@ fn spread(paths: &Paths) -> Vec<u16> {
         let mut far: Vec<u32> = (0..routers).filter(|&router| router != dest).collect();
         far.sort_by_key(|&router| Reverse(paths.length(router, dest)));
         let mut from: Vec<u64> = (0..routers).map(|router| u64::from(wiring.row(router).is_some())).collect();
-        // from the farthest router to the nearest, so that a router knows all paths through it when it chooses a port
+        // from the farthest router to the nearest, so that all paths through a router are known when its port is chosen
         for router in far {
             let least = paths.ports(router, dest).into_iter().min_by_key(|&port| carried[wiring.flat(router, port)]);
             let Some((port, peer)) = least.and_then(|port| Some((port, wiring.peer(router, port)?))) else { continue };
@@ -151,7 +153,7 @@ fn in_layers(paths: &Paths, ports: &[u16], most: u8) -> Option<(Vec<u8>, u8)> {
     let mut pairs: Vec<(u32, u32)> =
         wiring.hosts().flat_map(|dest| wiring.hosts().map(move |from| (from, dest))).collect();
     pairs.retain(|&(from, dest)| from != dest && ports[wiring.place(from, dest)] != NONE);
-    // the sort is stable: paths of equal length stay sorted by destination, because paths to one destination share links
+    // the sort is stable, so paths of equal length stay sorted by destination; paths to one destination share links
     pairs.sort_by_cached_key(|&(from, dest)| Reverse(channels(wiring, ports, from, dest).count()));
     let mut all = Layers::new(wiring.flat(wiring.routers() - 1, 0) + wiring.peers(wiring.routers() - 1).len());
     let mut layers = vec![0; ports.len()];
@@ -168,8 +170,8 @@ fn in_layers(paths: &Paths, ports: &[u16], most: u8) -> Option<(Vec<u8>, u8)> {
     Some((layers, all.count().max(1)))
 }
 
-/// The channels of the path from router `from` to `dest`. All links of a trunk count as one channel, because a packet can wait for any of
-/// them.
+/// The channels of the path from router `from` to `dest`. All links of a trunk count as one channel, because a packet can take any link of
+/// the trunk.
 fn channels<'a>(wiring: &'a Wiring, ports: &'a [u16], from: u32, dest: u32) -> impl Iterator<Item = u32> + 'a {
     let mut at = from;
     std::iter::from_fn(move || {
@@ -182,14 +184,14 @@ fn channels<'a>(wiring: &'a Wiring, ports: &'a [u16], from: u32, dest: u32) -> i
 }
 
 impl Runtime {
-    /// The hop at `router` toward `dest` in layer `class`, and the next router.
+    /// The hop at `router` toward `dest` in layer (VC class) `class`, and the router to which this hop leads.
     fn step(&self, router: u32, dest: u32, class: u8) -> Option<(Hop, u32)> {
         let port = self.ports[self.wiring.place(router, dest)];
         let peer = if port == NONE { None } else { self.wiring.peer(router, port) };
         peer.map(|peer| (Hop { port, class }, peer))
     }
 
-    /// Calls `turn` with every turn that packets take: (router, its hop, the hop of the next router).
+    /// Calls `turn` for every two successive hops of a packet, with (router, its hop, the hop of the next router).
     fn every_turn(&self, turn: &mut dyn FnMut(u32, Hop, Hop)) {
         for (dest, from) in self.wiring.hosts().flat_map(|dest| self.wiring.hosts().map(move |from| (dest, from))) {
             let (class, mut at) = (self.layers[self.wiring.place(from, dest)], from);
@@ -237,7 +239,7 @@ mod tests {
     use super::*;
     use weft_topology::TopologyConfig;
 
-    /// Tests the measured numbers of layers in the header of this file. The numbers can change if paths are sorted or chosen differently.
+    /// Checks the numbers of layers that the header of this file states. The numbers can change if paths are sorted or chosen differently.
     #[test]
     fn tori_need_as_many_layers_as_the_header_states() {
         for (width, layers) in [(10, 5), (16, 7)] {

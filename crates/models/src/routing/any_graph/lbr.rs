@@ -1,40 +1,39 @@
-//! LBR: each packet draws one of a few paths at random. The probabilities (shares) are chosen so that the paths with the shortest queues
-//! fill first.
+//! LBR: each packet draws one of a few paths at random. The routing computes the probabilities (shares) so that the paths with the shortest
+//! queues fill first.
 //!
 //! # Source
 //! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022), section on LBR,
-//! eqs. (9) to (16). In eq. (9) the paper prints q_s T, which is a misprint: q is the length of a queue. We use lambda T, the number of
-//! injected flits, as in eq. (10).
+//! eqs. (9) to (16). In eq. (9) the paper prints q_s T, where q is the length of a queue. This is a misprint: as in eq. (10), we use lambda
+//! T, the number of injected flits.
 //! # Parameters
-//! `minimal`: the routing of the minimal path and of both legs of the other paths, as for `valiant_over`. `detours`: number of paths over
-//! an intermediate router, for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of the queues to
-//! the next. `delay`: time after which routers know a snapshot (at once in the paper, at least 1 cycle here). `prefer_min_on_tie`: whether
-//! packets take the minimal path if all queues are equal, as in an empty network. (In the equations, all paths then have equal shares.)
-//! `sensor`: definition of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed`, these paths are the
-//! same for all packets between two routers in the whole run (`draw`: seed of the random draw). With `per_snapshot`, each source router
-//! draws other intermediates after every snapshot. The paper does the same: its sources determine their paths in every interval T. With
-//! `per_packet`, each packet draws its candidate paths.
+//! `minimal`: the routing that determines the minimal path and both legs of the other paths, as for `valiant_over`. `detours`: number of
+//! paths over an intermediate router, for each pair of routers, in addition to the minimal path. `every`: T, time from one snapshot of all
+//! queues to the next. `delay`: time from a snapshot until routers know it (0 in the paper, at least 1 cycle here). `prefer_min_on_tie`:
+//! whether packets take the minimal path if all queues are equal, as in an empty network. According to the equations, all paths would then
+//! have equal shares. `sensor`: definition of the queue of an output. `candidates`: the paths among which a packet chooses. With `fixed`,
+//! all packets between two routers have the same candidates in the whole run (`draw`: seed of the random draw). With `per_snapshot`, each
+//! source router draws new intermediates after every snapshot, as in the paper. With `per_packet`, each packet draws its own candidates.
 //! # Guarantees
-//! When a packet is the head of its VC at its source router, it draws one of its candidate paths. A path has the share (A - q) / lambda T.
-//! q is the sum of the queues of all outputs on the path, according to the snapshot. lambda T is the number of flits that the terminals of
-//! the source router sent between the last two snapshots, at least 1. A is the level up to which these flits fill the queues of the paths
-//! in use. Paths whose queue is not below A are removed and A is computed again, until all queues are below A. (The paper removes paths
-//! only once, which can give negative shares.) Dependencies between channels have no cycle: with `fixed`, the VC class is the hop index.
-//! With `per_snapshot` and `per_packet`, the VC classes are those of `valiant_over`. Packets on the minimal path use the classes of the
-//! second leg. Intermediates are routers with terminals. The table of `fixed` has 4 bytes for each hop of every path, at most 1 GiB.
-//! `per_snapshot` and `per_packet` need no table, because the routing computes all candidate paths of each packet once. Faults: if the
-//! first link of its path is broken, a head at its source takes another candidate. Packets that meet a broken link after the source are
-//! discarded.
+//! When a packet is the head of its VC at its source router, it draws one of its candidate paths. A path is drawn with the probability (A -
+//! q) / lambda T. Here q is the sum of the queues of all outputs on the path, according to the last snapshot. The number of flits that the
+//! terminals of the source router sent between the last two snapshots is lambda T, at least 1. The level A is the one up to which these
+//! flits fill the queues of the paths in use. Paths with q >= A are removed, and A is computed again, until all remaining paths have q < A.
+//! The paper removes paths only once, which can give negative shares. Dependencies between channels have no cycle: with `fixed`, the VC
+//! class is the hop index. With `per_snapshot` and `per_packet`, the VC classes are those of `valiant_over`, and packets on the minimal
+//! path use the classes of the second leg. Intermediates are routers with terminals. The table of `fixed` has 4 bytes for each hop of every
+//! path, at most 1 GiB. `per_snapshot` and `per_packet` need no table, because the routing computes the candidate paths again for each
+//! packet. Faults: if the first link of its path is broken, a head at its source router takes another candidate. A packet that meets a
+//! broken link later is discarded.
 //! # Not modelled
-//! The load of the packets that would transport snapshots between routers. Legs that are drawn once per snapshot: if the routing of the
-//! legs draws paths, each packet draws them again.
+//! The load of the packets that would transport snapshots between routers. A draw of whole paths per snapshot: if the routing of the legs
+//! also draws paths, each packet draws the legs again.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `lbr/shares.rs` checks that shares add up to 1 on random queues, and that none is negative.
-//! `lbr/drawn.rs` checks the times at which intermediates are drawn. `engine/tests/paths.rs` checks the paths, and compares the mean number
-//! of hops with a sum over all pairs of routers and all intermediates. `engine/tests/bounds.rs` checks that the accepted load is at least
-//! half of the bound that detours permit. No test compares this routing with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `lbr/shares.rs` checks that shares add up to 1 on random queues, and that none is negative. `lbr/drawn.rs`
+//! checks at which times packets get new intermediates. `engine/tests/paths.rs` checks the paths, and compares the mean number of hops with
+//! a sum over all pairs of routers and all intermediates. `engine/tests/bounds.rs` checks that the accepted load is at least half of the
+//! theoretical bound with detours. No test compares this routing with another simulator.
 
 use super::valiant_over::shortest_paths;
 use crate::routing::bounds::SharedBounds;
@@ -60,11 +59,13 @@ mod drawn;
 mod fixed;
 mod shares;
 
-/// LBR: each packet draws one of a few paths at random. The probabilities are chosen so that the paths with the shortest queues fill first.
+/// LBR: each packet draws one of a few paths at random. The routing computes the probabilities so that the paths with the shortest queues
+/// fill first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lbr {
-    /// The routing of the minimal path and of both legs of the other paths. It must choose each hop from the destination router only.
+    /// The routing that determines the minimal path and both legs of the other paths. Its hops must depend only on the present router and
+    /// the destination router.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
     /// Number of paths over a random intermediate, in addition to the minimal path, 0 to 15.
@@ -73,7 +74,7 @@ pub struct Lbr {
     /// Time from one snapshot of all queues to the next [time], 1 cycle or more.
     #[serde(default = "ten_cycles")]
     pub every: Time,
-    /// Time until all routers know a snapshot [time], 1 cycle or more.
+    /// Time from a snapshot until all routers know it [time], 1 cycle or more.
     #[serde(default = "one_cycle")]
     pub delay: Time,
     /// Whether packets take the minimal path if all queues are equal.
@@ -91,13 +92,13 @@ pub struct Lbr {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Candidates {
-    /// The paths are the same for all packets from one router to another, in the whole run.
+    /// All packets from one router to another have the same candidate paths, in the whole run.
     Fixed {
-        /// Seed of the random draw, which determines paths and intermediates.
+        /// Seed of the random draw of intermediates and paths.
         #[serde(default)]
         draw: u64,
     },
-    /// The paths are the same for all packets from one router to another, until the next snapshot.
+    /// All packets from one router to another have the same candidate paths until the next snapshot.
     PerSnapshot {},
     /// Each packet draws its candidate paths.
     PerPacket {},
@@ -110,12 +111,12 @@ impl Default for Candidates {
 }
 
 /// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
-/// waited on them.
+/// waits on these paths.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In an idle network all queues are equal, and a detour would only be longer.
+/// The default is true, because in an idle network all queues are equal, and a detour would only be longer.
 fn yes() -> bool {
     true
 }
@@ -155,7 +156,7 @@ impl RoutingModel for Lbr {
     fn table_bytes(&self, graph: &Graph) -> u64 {
         let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
         let paths = match self.candidates {
-            // estimate: most paths have at most 4 links
+            // an estimate, in which a path has 4 links
             Candidates::Fixed { .. } => fixed::table_bytes(hosts, u64::from(self.detours) + 1, 4),
             Candidates::PerSnapshot {} | Candidates::PerPacket {} => 0,
         };
@@ -182,7 +183,7 @@ impl RoutingModel for Lbr {
                 (Paths::Fixed(fixed), classes)
             }
         };
-        // a router posts the queue of each port, and the number of flits that its terminals have sent
+        // each router posts the queue of each of its ports, and the number of flits that its terminals have sent
         let numbers = graph.radix() as usize + 1;
         let posts = Posts { key: "", numbers, every: self.every, delay: self.delay };
         Ok(Runtime { paths, classes, posts, prefer_min_on_tie: self.prefer_min_on_tie, sensor: self.sensor })
@@ -224,14 +225,15 @@ impl Runtime {
         sent(here.post(0)).wrapping_sub(sent(here.post(1)))
     }
 
-    /// Draws the path of the packet. `queues` has the sum of the queues along each candidate path. Returns the index of the path.
+    /// Draws the path of the packet, and returns the index of the path. `queues`: for each candidate path, the sum of the queues along the
+    /// path.
     fn pick(&self, queues: &[u32], injected: u32, packet: &Packet, seed: u64) -> usize {
         let is_tie = self.prefer_min_on_tie && queues.iter().all(|&queue| queue == queues[0]);
         if is_tie { 0 } else { Shares::of(injected, queues).pick(draw(seed, packet, 0x1b)) }
     }
 }
 
-/// If a user watches the packet, reports a value that the routing compares: the queue of a path that begins with `hop`.
+/// Reports, if the user watches the packet, a number that the routing compares: the queue of a path that begins with `hop`.
 fn show<Q: View + ?Sized>(here: &Q, at: u64, hop: Hop, queue: u32) {
     here.weigh(hop, Cost { at, port: hop.port, hops: 1, bias: 0 }, queue as i32);
 }
@@ -298,8 +300,8 @@ impl Routing for Runtime {
         numbers[self.posts.numbers - 1] = sent();
     }
 
-    /// All hops with which a path of the packet can begin, those of minimal paths first. While all queues are empty, these hops have equal
-    /// cost, unless the packet prefers the minimal path.
+    /// All hops with which a path of the packet can begin, those of minimal paths first. While all queues are empty, all these hops have
+    /// equal cost, except with `prefer_min_on_tie`.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         let mut ways = match &self.paths {
             _ if at == packet.dest && self.is_undecided(packet) => return vec![Step::deliver(packet)],
@@ -369,7 +371,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// True, because with empty queues all paths (or all minimal paths) have equal shares, and a random draw decides.
+    /// True, because with empty queues several paths have equal shares (all paths, or only the minimal ones), and a random draw decides.
     fn draws_ties(&self) -> bool {
         true
     }

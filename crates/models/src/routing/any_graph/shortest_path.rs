@@ -1,31 +1,31 @@
 //! Shortest paths on any graph. The VC class is the hop index.
 //!
 //! # Source
-//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (VC classes by hop).
-//! CAMINOS's routing "Shortest", with the next VC at each hop, is the same.
+//! K. D. Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 1981 (VC classes by hop). The
+//! routing "Shortest" of CAMINOS, with the next VC at each hop, works in the same way.
 //! # Parameters
 //! `choice`: rule that selects one of the next hops on shortest paths. `random` draws a hop for each packet at each router; `first` takes
-//! the lowest port. `weight`: the length of a path is the number of its `links`, the sum of their `latency` \[cycles\], or of their `cost`
-//! by link class.
+//! the lowest port. `weight`: definition of the length of a path. It is the number of its `links`, the sum of their `latency` \[cycles\],
+//! or the sum of their `cost`, which the link class determines.
 //! # Guarantees
 //! Paths are minimal on every connected graph. The number of VC classes is the length of the longest of all shortest paths between
-//! terminals \[links\], and at least 1. The class rises with each hop. Therefore the dependencies between channels have no cycle. The table
-//! has one byte (the distance) for each pair of a router and a destination router. If routers have up to 64 ports, a second table has eight
-//! bytes per pair: a mask of the ports that begin a shortest path. The second table is omitted if it would need more than 16 MiB. With the
-//! weight `latency` or `cost`, the table has four bytes per pair instead of one, and there is no second table. The first table takes at
-//! most 1 GiB. With these weights, packets take the paths with the smallest sum, which can have more links than other paths. Faults: the
-//! first tables take account of every link and router that is broken from the start. After a later fault, all routers know the shortest
-//! paths of the remaining network after the time `fault_model.rebuild_delay`. Before the routers know these paths, heads at a broken link
-//! wait. Packets to routers that have no path any more are discarded. A packet is also discarded if its path becomes longer than the number
-//! of VC classes.
+//! terminals \[links\], and at least 1. The class rises with each hop. Therefore the dependencies between channels have no cycle. The
+//! routing table has one byte (the distance) for each pair of a router and a destination router. If routers have up to 64 ports, a second
+//! table has eight bytes per pair: a mask of the ports that begin a shortest path. The second table is omitted if it would need more than
+//! 16 MiB. With the weight `latency` or `cost`, the first table has four bytes per pair instead of one, and there is no second table. The
+//! first table takes at most 1 GiB. With these weights, packets take the paths with the smallest sum, which can have more links than other
+//! paths. Faults: the tables at the start avoid every link and router that is broken from the start. When the time
+//! `fault_model.rebuild_delay` has passed after a later fault, all routers have tables for the remaining network. Until then, heads at a
+//! broken link wait. Packets to routers that have no path any more are discarded. A packet is also discarded if its path becomes longer
+//! than the number of VC classes.
 //! # Not modelled
-//! Choices that depend on congestion; weights of single links; delays of routers in a sum of latencies.
+//! Choices that depend on congestion; a separate weight for each link; delays of routers in the sum of latencies.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that `random` takes all shortest paths that a search finds.
-//! `engine/tests/bounds.rs` checks that throughput reaches the bounds of rings and butterflies. No test compares this routing with another
-//! simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/paths.rs` checks that `random` takes all shortest paths that a search finds.
+//! `engine/tests/bounds.rs` checks that throughput reaches the theoretical bounds of rings and butterflies. No test compares this routing
+//! with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, hop_classes};

@@ -1,27 +1,28 @@
-//! An explicit table from a file: the next router for every router and destination.
+//! A table from a file, which names the next router for every pair of a router and a destination router.
 //!
 //! # Source
 //! The tables that the subnet manager of an InfiniBand fabric writes into its switches. VC classes correspond to virtual lanes.
 //! # Parameters
 //! `file`: CSV with the header `router,destination,next` or `router,destination,next,class`. Routers are numbers, or names if the topology
-//! has names. Names with commas are in double quotes. `destination` is a router, and stands for all its terminals. `next` is the neighbour
-//! of `router` to which it sends the packets. `class` is the VC class of the hop (0 if left out).
+//! has names. Names with commas are in double quotes. `destination` is a router, and the entry holds for all its terminals. `next` is the
+//! neighbour to which `router` sends the packets for `destination`. `class` is the VC class of the hop (0 if left out).
 //! # Guarantees
 //! Weft refuses unknown routers, next routers that are not neighbours, and duplicate entries. The message names the line and a remedy. Weft
-//! also refuses a table with a hole or a loop for a pair of routers with terminals. The message shows the path. The check of dependencies
-//! finds tables that can deadlock. The table has two bytes for each pair of a router and a destination router, at most 1 GiB. Faults: the
-//! first tables take account of every link and router that is broken from the start. After a later fault, heads at a broken link wait until
-//! the time `fault_model.rebuild_delay` has passed. From then on, every router with a broken path sends to the nearest router that still
-//! has a path, with the VC class of its old entry. Packets to routers that have no path any more are discarded. The check of dependencies
-//! tests each table separately, before and after every fault. The check does not test packets of an old and a new table together.
+//! also refuses a table with a missing entry or a loop on the path between two routers with terminals. The message shows the path. The
+//! check of dependencies finds tables that can deadlock. In memory, the table has two bytes for each pair of a router and a destination
+//! router, at most 1 GiB. Faults: a table at the start avoids every link and router that is broken from the start. After a later fault,
+//! heads at a broken link wait until the time `fault_model.rebuild_delay` has passed. From then on, a router whose path is broken sends
+//! packets towards the nearest router whose path works, with the VC class of its old entry. Packets to routers that have no path any more
+//! are discarded. The check of dependencies tests the table before and after every fault separately. It does not test packets that follow
+//! an old and a new table at the same time.
 //! # Not modelled
 //! Next hops that depend on the terminal or the source. A choice among parallel links: packets take the link on the lowest port.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route, with tables of dimension order. `engine/tests/theory.rs`
-//! checks that latency without contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost.
-//! `engine/tests/stall.rs` checks that the smallest buffers cause no stall. `engine/tests/refused.rs` checks that holes, loops and
-//! deadlocks are refused. `engine/tests/bounds.rs` checks that throughput reaches the bound of dimension order. No test compares this
-//! routing with another simulator.
+//! Three tests use networks of every topology on which this routing works, with tables of dimension order. `engine/tests/theory.rs` checks
+//! that latency without contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost.
+//! `engine/tests/stall.rs` checks that the smallest buffers cause no stall. `engine/tests/refused.rs` checks that Weft refuses tables with
+//! missing entries, loops or possible deadlocks. `engine/tests/bounds.rs` checks that throughput reaches the theoretical bound of dimension
+//! order. No test compares this routing with another simulator.
 
 use crate::routing::on_graph::{self, Wiring};
 use crate::routing::{
@@ -34,7 +35,7 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::{InputFile, Refusal};
 
-/// An explicit table from a file: the next router for every router and destination.
+/// A table from a file, which names the next router for every pair of a router and a destination router.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
@@ -52,12 +53,12 @@ pub struct Runtime {
     hops: Arc<[Option<Entry>]>,
 }
 
-/// An entry of the table: 9 bits for the port, 6 bits for the VC class, and the highest bit, which is always 1. Therefore the number is
-/// never 0, and an optional entry also fits into two bytes.
+/// An entry of the table: 9 bits for the port, 6 bits for the VC class, and the highest bit, which is always 1. Because the number is never
+/// 0, an `Option` of it also fits into two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry(std::num::NonZeroU16);
 
-/// Number of bits for the number of a port.
+/// Number of bits for the index of a port.
 const PORT_BITS: u32 = 9;
 const _: () = assert!(weft_topology::MAX_RADIX == 1 << PORT_BITS);
 
@@ -103,16 +104,16 @@ impl RoutingModel for Table {
         vec![
             Example::new(table(false))
                 .only_on(&[HYPERX])
-                // the 2 terminals of a router share a link in each dimension
+                // under tornado traffic, the 2 terminals of a router share a link in each dimension
                 .bound(HYPERX, r#"{"tornado": {}}"#, Accepts::UpTo(1.0 / 2.0)),
             Example::new(table(true)).only_on(&[TORUS]),
         ]
     }
 }
 
-/// The table of dimension order on 4 x 3 routers, for tests. The rows and columns of routers are complete graphs or rings. On a ring, a
-/// packet takes the ascending direction if both directions are equally long. The packet uses class 1 unless it still has to cross the wrap
-/// link.
+/// The text of a table of dimension order on 4 x 3 routers, for tests. The rows and columns of routers are rings (`ring`) or complete
+/// graphs. If both directions of a ring are equally long, a packet takes the ascending direction. It uses class 1, except before it crosses
+/// the wrap link.
 fn dimension_order_of_4_by_3(ring: bool) -> String {
     let mut text = format!("{HEADER},class\n");
     for (router, dest) in (0..12u32).flat_map(|router| (0..12).map(move |dest| (router, dest))) {
@@ -131,13 +132,13 @@ fn dimension_order_of_4_by_3(ring: bool) -> String {
     text
 }
 
-/// Data for error messages: the file with its name, and the graph with the names of its routers.
+/// Data for error messages: the file, whose name they contain, and the graph, which has the names of its routers.
 struct Source<'a> {
     file: &'a InputFile,
     graph: &'a Graph,
 }
 
-/// The name of a router as the file writes it, in quotes if it needs them.
+/// The name of a router in the form that the file uses, in quotes if the name contains commas or quotes.
 fn field(graph: &Graph, router: u32) -> String {
     let name = graph.router_name(router);
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into_owned() }
@@ -197,7 +198,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all lines of the file. Returns the highest VC class in them.
+    /// Reads all lines of the file, and returns the highest VC class in them.
     fn read(&mut self) -> Result<u8, Refusal> {
         let file = self.file;
         let text = file.text().map_err(|what| refusal(what, "save it as UTF-8"))?;
@@ -218,7 +219,7 @@ impl Reader<'_> {
         Ok(most)
     }
 
-    /// Stores the entry of one line. Returns its VC class.
+    /// Stores the entry of one line, and returns its VC class.
     fn line(&mut self, line: &str, columns: usize) -> Result<u8, (String, String)> {
         let fields = fields(line)?;
         if fields.len() != columns {
@@ -280,8 +281,8 @@ impl Routing for Runtime {
         Step::named(self, at, packet, seed)
     }
 
-    /// After a fault, routers whose paths work keep their entries. A router with a broken path sends to the nearest router that still has a
-    /// path, with the VC class of its old entry.
+    /// After a fault, routers whose paths still work keep their entries. Any other router sends packets towards the nearest router whose
+    /// path works, with the VC class of its old entry.
     fn rebuild(&self, left: &Graph) -> Result<Box<dyn AnyRouting>, Refusal> {
         let wiring = Wiring::of(left);
         let mut hops = vec![None; self.hops.len()];
@@ -310,7 +311,7 @@ impl Runtime {
                 senders[next as usize].push(router);
             }
         }
-        // finds all routers whose path works, in the order of their distance on the path
+        // finds all routers whose path still works, in the order of the length of this path
         let mut reached = vec![false; wiring.routers() as usize];
         reached[dest as usize] = true;
         let mut open = vec![dest];
@@ -340,7 +341,7 @@ impl Runtime {
     /// Follows the path between every two routers with terminals. Refuses holes and loops.
     fn check_ways(&self, source: &Source) -> Result<(), Refusal> {
         for dest in self.wiring.hosts() {
-            // true for routers whose path is known to reach the destination
+            // for each router: true if its path is known to reach the destination
             let mut ends = vec![false; self.wiring.routers() as usize];
             ends[dest as usize] = true;
             for from in self.wiring.hosts() {
@@ -376,7 +377,7 @@ impl Runtime {
         refusal(what, format!("add the line {line}; NEXT is a neighbour of router {}: {near}", graph.router_name(at)))
     }
 
-    /// Calls `turn` with every turn that packets take: (router, its hop, the hop of the next router).
+    /// Calls `turn` for every two successive hops of a packet, with (router, its hop, the hop of the next router).
     pub(super) fn every_turn(&self, mut turn: impl FnMut(u32, Hop, Hop)) {
         for dest in self.wiring.hosts() {
             let mut passed = vec![false; self.wiring.routers() as usize];
@@ -401,7 +402,7 @@ fn shown(graph: &Graph, way: &[u32]) -> String {
     routers.join(" -> ")
 }
 
-/// The refusal of a path that ends in a loop. The message shows the loop once.
+/// The refusal of a table in which the path `way` ends in a loop. The message shows the loop once.
 fn looped(Source { file, graph }: &Source, way: &[u32], dest: u32) -> Refusal {
     let last = way[way.len() - 1];
     let before = way[..way.len() - 1].iter().rposition(|&router| router == last).unwrap_or(0);

@@ -1,22 +1,23 @@
 //! UGAL-L on any graph: the source router chooses between a minimal path of another routing and a path over one random router.
 //!
 //! # Source
-//! Singh, PhD thesis, Stanford 2005: the minimal path if q_min H_min <= q_nm H_nm + T; with the minimal routing of the topology as in M.
-//! Jeon et al., "FleX", IEEE Access 10 (2022).
+//! Singh, PhD thesis, Stanford 2005: a packet takes the minimal path if q_min H_min <= q_nm H_nm + T ("nm": the path over the random
+//! router). The use of the topology's own minimal routing is as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! `minimal`: the routing of the minimal path and of both legs, as for `valiant_over`. `threshold`: T \[flits\]. `sensor`: definition of
-//! the queue q. H: number of links on the path, if each leg takes a shortest path.
+//! `minimal`: the routing that determines the minimal path and both legs of the other path, as for `valiant_over`. `threshold`: T
+//! \[flits\]. `sensor`: definition of q, the queue of the first output of a path. H is the number of links on the path, if each leg takes a
+//! shortest path.
 //! # Guarantees
-//! VC classes are those of `valiant_over`. Packets on the minimal path use the classes of the second leg. If the intermediate is the
-//! source or the destination, the path is minimal. The table has one byte (the distance) for each pair of a router and a destination
-//! router, at most 1 GiB.
+//! VC classes are those of `valiant_over`, and packets on the minimal path use the classes of the second leg. If the intermediate is the
+//! source router or the destination router, the path is minimal. The routing table has one byte (the distance) for each pair of a router
+//! and a destination router, at most 1 GiB.
 //! # Not modelled
-//! Global knowledge (UGAL-G).
+//! Knowledge of the queues of other routers (UGAL-G).
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours
-//! permit. `engine/tests/paths.rs` checks that the routing compares the same paths as `ugal` on grids whose lines are complete graphs.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the theoretical bound with detours.
+//! `engine/tests/paths.rs` checks that the routing compares the same paths as `ugal` on grids whose rows and columns are complete graphs.
 //! No test compares this routing with another simulator.
 
 use super::valiant_over::shortest_paths;
@@ -39,10 +40,11 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalOver {
-    /// The routing of the minimal path and of both legs of a detour. It must choose each hop from the destination router only.
+    /// The routing that determines the minimal path and both legs of a detour. Its hops must depend only on the present router and the
+    /// destination router.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
-    /// Bias toward the minimal path.
+    /// Bias T towards the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Definition of the queue of an output.
@@ -50,13 +52,13 @@ pub struct UgalOver {
     pub sensor: Sensor,
 }
 
-/// The default threshold is our choice: two flits more on the minimal path are no reason for a detour.
+/// The default threshold is our choice: a queue that is two flits longer on the minimal path does not justify a detour.
 fn two() -> Flits {
     Flits(2)
 }
 
 /// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
-/// waited on them.
+/// waits on these paths.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -119,7 +121,7 @@ impl Runtime {
         self.distance(at, mid) + self.distance(mid, dest)
     }
 
-    /// The first hops of the packet's chosen path. The path has `hops` links.
+    /// The possible first hops of the packet, if it has chosen its path. The path has `hops` links.
     fn ways(&self, at: u64, packet: &Packet, hops: u32, bias: i32, seed: u64) -> Vec<Step> {
         let mut ways = self.legs.steps(at, packet, seed);
         ways.iter_mut().for_each(|way| way.cost = Some(Cost { at, port: way.hop.port, hops, bias }));
@@ -217,8 +219,7 @@ impl Routing for Runtime {
         self.legs.leg().draws_hops()
     }
 
-    /// True if the routing of the legs draws its hops at random. All minimal hops then have the same cost, and the draw decides this
-    /// tie.
+    /// True if the routing of the legs draws hops at random. Then all minimal hops have the same cost, and the draw decides among them.
     fn draws_ties(&self) -> bool {
         self.draws_hops()
     }

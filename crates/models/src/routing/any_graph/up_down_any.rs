@@ -5,26 +5,27 @@
 //! M. D. Schroeder et al., "Autonet: a high-speed, self-configuring local area network using point-to-point links", IEEE JSAC
 //! 9(8), 1991.
 //! # Parameters
-//! `choice`: rule that selects one of the next hops on shortest legal paths. `random` draws a hop for each packet at each hop; `first`
-//! takes the lowest port.
+//! `choice`: rule that selects one of the next hops on shortest legal paths (see Guarantees). `random` draws a hop for each packet at each
+//! router; `first` takes the lowest port.
 //! # Guarantees
-//! The root is the router with the most links to others, or the one with the lowest number if several have the most. A hop leads up if it
-//! ends nearer to the root than it begins, or at the same distance at a router with a lower number. Every other hop leads down. A legal
-//! path leads first up and then down. Packets take a shortest legal path. A shortest legal path can be longer than a shortest path of the
-//! graph. One VC class is enough: the position in the order of the tree falls while a packet goes up, and rises while it goes down.
-//! Therefore the dependencies between channels have no cycle. The table has four bytes for each pair of a router and a destination router,
-//! at most 1 GiB. Faults: a head that meets a broken link is discarded. Saturation loads were measured to within 0.02, under uniform
-//! traffic of 4-flit packets with 12 VCs of 16 flits per link. A ring of 16 routers saturates at 0.25 with this routing, and at 0.45 with
-//! `shortest_path`. A random graph of 32 routers with 4 links each saturates at 0.41 with this routing, and at 0.97 with `shortest_path`.
+//! The root is the router with the most links to other routers. If several have the most, it is the one with the lowest number. A hop leads
+//! up if it ends nearer to the root than it begins, or at the same distance at a router with a lower number. Every other hop leads down. A
+//! legal path leads first up and then down. Packets take a shortest legal path. A shortest legal path can be longer than a shortest path of
+//! the graph. A single VC class is enough, because all routers have positions in an order that begins at the root. The position falls while
+//! a packet goes up, and rises while it goes down. Therefore the dependencies between channels have no cycle. The routing table has four
+//! bytes for each pair of a router and a destination router, at most 1 GiB. Faults: a packet whose head meets a broken link is discarded.
+//! Saturation loads were measured to within 0.02, under uniform traffic of 4-flit packets with 12 VCs of 16 flits per link. A ring of 16
+//! routers saturates at 0.25 with this routing, and at 0.45 with `shortest_path`. A random graph of 32 routers with 4 links each saturates
+//! at 0.41 with this routing, and at 0.97 with `shortest_path`.
 //! # Not modelled
-//! A root of the user's choice; choices that depend on congestion; new tables after a fault. Load balancing: links near the root carry more
-//! than others.
+//! A root that the user chooses; choices that depend on congestion; new tables after a fault. Load balancing: links near the root carry
+//! more traffic than other links.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/deadlock_free.rs` checks that dependencies have no cycle on 200 random graphs, which
-//! include rings, trees, stars and wide-area networks. `engine/tests/bounds.rs` checks that throughput reaches the bound of a full mesh. No
-//! test compares this routing with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/deadlock_free.rs` checks that dependencies have no cycle on 200 random graphs, which include
+//! rings, trees, stars and wide-area networks. `engine/tests/bounds.rs` checks that throughput reaches the theoretical bound of a full
+//! mesh. No test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_graph::{self, Among, Wiring};
@@ -46,20 +47,20 @@ pub struct UpDownAny {
     pub choice: Among,
 }
 
-/// In the state of a packet, `dim` is 1 from the first hop down on. Before its first hop down, the packet may still go up.
+/// The tables of the routing. In a packet's state, `dim` is 1 after its first hop down. While `dim` is 0, the packet may still go up.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
     choice: Among,
     wiring: Wiring,
-    /// For each router: its position in the order of the tree, in which the root is first.
+    /// For each router: its position in the order that begins at the root.
     order: Arc<[u32]>,
-    /// For each router and destination (index: [`Wiring::place`]): number of remaining links, for a packet that may still go up, and for
-    /// one that may only go down.
+    /// For each router and destination (index: [`Wiring::place`]): number of remaining links for a packet that may still go up, and for one
+    /// that must go down.
     left: Arc<[[u16; 2]]>,
 }
 
-/// Value of `left` if there is no legal path.
+/// Value in `left` if there is no legal path.
 const NONE: u16 = u16::MAX;
 
 impl RoutingModel for UpDownAny {
@@ -88,7 +89,7 @@ impl RoutingModel for UpDownAny {
     }
 }
 
-/// For each router: its position in the order in which a search from the root finds the routers.
+/// For each router: its position in the order in which a breadth-first search from the root finds the routers.
 fn order(wiring: &Wiring) -> Vec<u32> {
     let links = |router: &u32| wiring.ports_to_routers(*router).count();
     let root = (0..wiring.routers()).rev().max_by_key(links).unwrap_or(0);
@@ -110,8 +111,8 @@ fn order(wiring: &Wiring) -> Vec<u32> {
     order
 }
 
-/// For every router: length of the shortest legal paths to `dest` \[links\]. The first number is for paths up and then down, the second for
-/// paths only down.
+/// For every router: length of the shortest legal paths to `dest` \[links\]. The first number is for paths that lead up and then down, the
+/// second for paths that only lead down.
 fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]>, Refusal> {
     let mut left = vec![[NONE; 2]; order.len()];
     left[dest as usize] = [0, 0];
@@ -127,7 +128,7 @@ fn legal_links(wiring: &Wiring, order: &[u32], dest: u32) -> Result<Vec<[u16; 2]
             }
         }
     }
-    // then adds the paths up, beginning at the root: a router comes after all routers above it
+    // then adds the paths that begin with a hop up, from the root on, so that a router comes after all routers above it
     let mut sorted: Vec<u32> = (0..order.len() as u32).collect();
     sorted.sort_by_key(|&router| order[router as usize]);
     for router in sorted {
@@ -183,7 +184,7 @@ impl Routing for Runtime {
         let ports = self.ports(at as u32, packet.dest as u32, packet.dim > 0);
         let number = match self.choice {
             Among::First => 0,
-            // the hash includes the router, so that a packet draws again at each hop (no path visits a router twice)
+            // the hash includes the router, so that a packet draws again at each router (no path visits a router twice)
             Among::Random => match ports.clone().count() as u32 {
                 0 => return None,
                 count => below(draw(seed, packet, 0x3d | at << 8), count),
@@ -213,8 +214,8 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// A rank of hops that rises along every path, which proves that dependencies between channels have no cycle. Positions in the order
-    /// fall while a packet goes up, and rise while it goes down.
+    /// A rank of hops that rises along every path, which proves that dependencies between channels have no cycle. It is computed from the
+    /// positions of routers, which fall while a packet goes up, and rise while it goes down.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let (routers, place) = (self.order.len() as u32, self.order[at as usize]);
         match self.wiring.peer(at as u32, hop.port) {

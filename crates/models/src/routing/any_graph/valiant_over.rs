@@ -1,21 +1,22 @@
 //! Valiant on any graph: packets go over a random intermediate router. Each of the two legs is a path of another routing.
 //!
 //! # Source
-//! Valiant, SIAM J. Computing 1982; with legs of the minimal routing as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
+//! Valiant, SIAM J. Computing 1982. The use of another minimal routing for the legs is as in M. Jeon et al., "FleX", IEEE Access 10 (2022).
 //! # Parameters
-//! `minimal`: the routing of both legs (default: `shortest_path`). This routing must choose every hop from the destination router only.
+//! `minimal`: the routing of both legs (default: `shortest_path`). The hops of this routing must depend only on the present router and the
+//! destination router.
 //! # Guarantees
-//! The intermediate is drawn from all routers with terminals. The intermediate can be the source or the destination. The second leg has
-//! separate VC classes, as many as the first. The dependencies between channels have no cycle if those of the legs' routing have none.
-//! Faults are handled as by the routing of the legs. A packet is discarded if its intermediate cannot be reached any more. If a fault has
-//! made the first leg longer, the second leg begins with a higher VC class.
+//! The intermediate is drawn from all routers with terminals, including the source router and the destination router. The second leg has
+//! separate VC classes, as many as the first leg. The dependencies between channels have no cycle if those of the legs' routing have none.
+//! Faults: the routing of the legs handles them. In addition, a packet is discarded if its intermediate cannot be reached any more. If a
+//! fault has made the first leg longer, the second leg begins with a higher VC class.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bound that two legs of uniform traffic
-//! imply. `engine/tests/paths.rs` checks that packets take the paths of `valiant` on grids whose lines are complete graphs. No test
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the theoretical bound of two legs of uniform traffic.
+//! `engine/tests/paths.rs` checks that packets take the paths of `valiant` on grids whose rows and columns are complete graphs. No test
 //! compares this routing with another simulator.
 
 use super::shortest_path::ShortestPath;
@@ -37,7 +38,7 @@ use weft_units::Refusal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValiantOver {
-    /// The routing of both legs. It must choose each hop from the destination router only.
+    /// The routing of both legs. Its hops must depend only on the present router and the destination router.
     #[serde(default = "shortest_paths")]
     pub minimal: Box<RoutingConfig>,
 }
@@ -71,8 +72,8 @@ impl RoutingModel for ValiantOver {
     fn examples() -> Vec<Example<Self>> {
         const HYPERX: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}"#;
         const TORUS: &str = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 2}}"#;
-        // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them. At load 1, it carries
-        // 4 * 4 / 16 = 1 flit per cycle of its router's 4 terminals for each leg
+        // Each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them. The 4 terminals of its router send 4
+        // flits per cycle at load 1. Therefore the channel carries 4 * 4 / 16 = 1 flit per cycle for each leg
         let two_uniform_legs = Accepts::UpTo(1.0 / 2.0);
         vec![
             Example::of("{}").only_on(&SHORT_PATHS).bound(HYPERX, r#"{"tornado": {}}"#, two_uniform_legs),
@@ -142,7 +143,7 @@ impl Routing for Runtime {
         self.legs.leg().draws_hops()
     }
 
-    /// One packet for each possible outcome of the draw: each intermediate.
+    /// The packet after each possible outcome of the draw, which is an intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         let mids = &self.legs.mids;
         Outcomes::new(mids.len(), move |k| {

@@ -2,7 +2,7 @@
 //! crossed.
 //!
 //! # Source
-//! Kim et al., ISCA 2008. Paths are hierarchical: a path never has two global links. A shortest path on the graph can have two.
+//! Kim et al., ISCA 2008. Paths are hierarchical: they never have two global links, even if a shortest path of the graph has two.
 //! # Parameters
 //! None.
 //! # Guarantees
@@ -10,13 +10,13 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the single global link between two groups limits the load. The
-//! rows `min` of `tests/data/golden/booksim.csv` compare this routing with BookSim2, and all agree within the tolerances that the rows
-//! state. It is also compared with CAMINOS (rows `min` of `tests/data/golden/caminos.csv`) and FOGSim (rows `MIN` of
-//! `tests/data/golden/fogsim.csv`). In the rows of CAMINOS with uniform traffic and loads from 0.5 on, the latency is lower in Weft than
-//! in CAMINOS (see `docs/reference/benchmarks.md`).
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is limited by the single global link between two groups.
+//! The rows `min` of `tests/data/golden/booksim.csv` compare this routing with BookSim2, and all agree within the tolerances that the rows
+//! state. The rows `min` of `tests/data/golden/caminos.csv` compare it with CAMINOS, and the rows `MIN` of `tests/data/golden/fogsim.csv`
+//! with FOGSim. For uniform traffic at loads from 0.5 on, the latency is lower in Weft than in CAMINOS (see
+//! `docs/reference/benchmarks.md`).
 
 use crate::routing::bounds::{DRAGONFLY, NEXT_GROUP, NEXT_ROUTER};
 use crate::routing::on_dragonfly::{Groups, group, in_groups};
@@ -54,7 +54,7 @@ impl RoutingModel for DragonflyMinimal {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // the 8 terminals of a group share one global link, because a path with two global links is never taken
+                // the 8 terminals of a group share one global link to the next group, because no path has two global links
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::UpTo(1.0 / 8.0))
                 // the 2 terminals of a router share the local link to the next router
                 .bound(DRAGONFLY, NEXT_ROUTER, Accepts::UpTo(1.0 / 2.0)),

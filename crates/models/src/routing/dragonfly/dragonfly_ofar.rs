@@ -1,46 +1,47 @@
-//! Dragonfly OFAR: adaptive routing in transit, at every router. A head takes a detour if its minimal output is occupied. An escape ring
-//! prevents deadlock.
+//! Dragonfly OFAR: adaptive routing in transit, at every router. A head takes a detour if its minimal output is occupied. A ring of
+//! channels to which blocked packets can escape prevents deadlock.
 //!
 //! # Source
 //! M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, C. Camarero, M. Valero, G. Rodriguez, J. Labarta, C. Minkenberg, "Bubble Flow Control
-//! in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. The triggers `granted_or_full` and `unavailable` are
-//! interpretations of section IV-B of this paper. The trigger `granted` and the two directions of the ring are those of the authors'
-//! simulator FOGSim, first version. The rule of the ring is also that of FOGSim: a head enters the ring only if its minimal output has no
-//! space, and never from a source. Bubble: C. Carrion et al., HiPC 1997. If a power policy switches off links of groups, packets take
-//! detours around them. The rule of these detours is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes.
-//! `occupancy: waiting` is ours. It avoids an effect of `credits`: flits in flight on a long global link count as used credits, so the link
-//! looks fuller than a short minimal link. Sources then take no detours although global links are idle ("phantom congestion"). As J. Won et
-//! al., HPCA 2015, propose, `waiting` subtracts the flits that the link has taken during a time window. The rule that a broken minimal link
-//! counts as occupied is also ours.
+//! in High-Radix Hierarchical Networks" (OFAR, OFAR-L), sections IV and V. The parameter `trigger` has three values. `granted_or_full` and
+//! `unavailable` are interpretations of section IV-B of this paper. `granted`, and the two directions of the ring, are those of the
+//! authors' simulator FOGSim, first version. The rule of the ring is also that of FOGSim: a head enters the ring only if its minimal output
+//! has no space, and never from a source. Bubble: C. Carrion et al., HiPC 1997. If a power policy switches off links of groups, packets
+//! take detours around these links. The rule is that of Kim et al., "TCEP", ISCA 2018, Section IV-E, without its order of VC classes.
+//! `occupancy: waiting` is ours. It avoids the "phantom congestion" of `credits`: flits in flight on a long global link count as used
+//! credits, so the link seems fuller than a short one. Sources then take no detours although global links are idle. As J. Won et al., HPCA
+//! 2015, propose, `waiting` subtracts the flits that the link has accepted during a time window. The rule that a broken minimal link counts
+//! as occupied is also ours.
 //! # Parameters
-//! `local_misrouting`: whether packets take local detours (without them: OFAR-L). `trigger`: condition under which a head looks for a
+//! `local_misrouting`: whether packets take local detours (OFAR) or not (OFAR-L). `trigger`: condition under which a head looks for a
 //! detour. `least_occupancy`: Th_min \[share of a buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the
-//! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that both thresholds compare. The quantity is the `credits`
-//! in use, as in the paper, or the number of flits that are `waiting`. `global_misrouting`: the global links that a detour may take.
-//! `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\],
-//! `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control, which keeps packets at their source by the free space of the
-//! base network (`bubble`) or of the escape ring (`escape_occupancy`).
+//! minimal output\], `fixed`: \[share of a buffer\]). `occupancy`: the quantity that is compared with both thresholds. It is the number of
+//! `credits` in use, as in the paper, or the number of flits that are `waiting`. `global_misrouting`: the global links that a detour may
+//! take. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\],
+//! `escape_occupancy` \[share of a buffer\]): FOGSim's congestion control. It keeps packets at their source if too little space is free
+//! outside the ring (`bubble`) or in the ring (`escape_occupancy`).
 //! # Guarantees
-//! A packet takes at most one global misroute (detour over a global link), and one local misroute in each group. Before its first escape to
-//! the ring, it makes at most 8 hops outside the ring (l l g l l g l l; l: local, g: global). A packet may leave the ring at most `exits`
-//! times, and after each departure it makes at most 8 further hops outside the ring. If a packet enters the ring again after its last
-//! permitted departure, it stays in the ring until its destination router. Every run checks the resulting limit of hops (`most_hops`). All
-//! packets may use all VCs outside the ring. Every packet between routers may escape to the ring. A ring always has a bubble (free space
-//! for a packet). A power policy can report which links of a group are on (`dragonfly_ofar/gated.rs`). If the direct link of a head is then
-//! off, the head goes over a router with active links to both ends. The detour over this router counts as the packet's local misroute in
-//! this group. If the second of these links has gone off meanwhile, the packet continues over the hub of the group (the router that has
-//! active links to all others), once. If the link from the hub is also off, the packet can only enter the ring. A packet that goes around
-//! links that are off crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links that are on. All
-//! links of a ring must be on: Weft refuses a policy that switches links of an embedded ring.
+//! A packet takes at most one global misroute (detour over a global link) in total, and one local misroute in each group. Before its first
+//! escape to the ring, it makes at most 8 hops (l l g l l g l l; l: local, g: global). A packet may leave the ring at most `exits` times,
+//! and after each departure it makes at most 8 further hops outside the ring. If a packet enters the ring again after its last permitted
+//! departure, it stays in the ring until its destination router. Every run checks the resulting limit of hops (`most_hops`). All packets
+//! may use all VCs outside the ring. Every packet to another router may escape to the ring. A ring always has a bubble (free space for a
+//! packet). A power policy can report which links of a group are on (`dragonfly_ofar/gated.rs`). If the direct link of a head is then off,
+//! the head goes over a router with active links to both ends. The detour over this router counts as the packet's local misroute in this
+//! group. If the second of these links has gone off when the packet arrives there, the packet continues over the hub of the group, but only
+//! once. The hub is the router that has active links to all others. If the link from the hub is also off, the packet can only enter the
+//! ring. Under such a policy, a packet crosses at most 11 links outside the ring (l l l g l l l g l l l). Local misroutes use only links
+//! that are on. All links of a ring must be on: Weft refuses a policy that switches links of an embedded ring.
 //! # Not modelled
-//! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
+//! The choice of the output VC with the most credits: in this model, VCs with space take turns. Thresholds for single VCs instead of whole
+//! outputs. Trunks.
 //! # Validation
-//! Four tests run on palm-tree dragonflies with embedded and physical rings. `conformance/src/routing.rs` checks that no packet is lost,
-//! and `engine/tests/stall.rs` that the smallest buffers cause no stall. `engine/tests/escape_rings.rs` checks that some packet always
-//! arrives, and that the rings become empty. `engine/tests/theory.rs` checks that latency without contention is exact to the cycle. The
-//! tests in the folder `dragonfly_ofar` follow packets through every possible hop from every state, and check the limits of misroutes. They
-//! also check the path around a link that is off, for each state of the link. `engine/tests/models/dragonfly_ofar.rs` checks that the
-//! routing accepts a higher adversarial load than minimal routing, and an even higher load with `occupancy: waiting`.
+//! Four tests run on palm-tree dragonflies with embedded and physical rings. `conformance/src/routing.rs` checks that no packet is lost.
+//! `engine/tests/stall.rs` checks that the smallest buffers cause no stall. `engine/tests/escape_rings.rs` checks that packets keep
+//! arriving, and that the rings become empty in the end. `engine/tests/theory.rs` checks that latency without contention is exact to the
+//! cycle. The tests in the folder `dragonfly_ofar` follow packets through every possible hop, and check the limits of misroutes. They also
+//! check the path around a link that is not on, for each state of the link. `engine/tests/models/dragonfly_ofar.rs` checks that under
+//! adversarial traffic the accepted load is higher than with minimal routing, and even higher with `occupancy: waiting`.
 //! `engine/tests/tcep_in_transit.rs` tests the routing under the power policy TCEP, and `engine/tests/broken.rs` tests paths around broken
 //! links. The OFAR rows of `tests/data/golden/fogsim.csv` compare the routing with FOGSim.
 
@@ -63,12 +64,12 @@ use weft_api::subnetworks::Subnets;
 use weft_topology::{Graph, Peer, Ring};
 use weft_units::Refusal;
 
-/// Dragonfly OFAR: adaptive routing in transit, at every router. A head takes a detour if its minimal output is occupied. An escape ring
-/// prevents deadlock.
+/// Dragonfly OFAR: adaptive routing in transit, at every router. A head takes a detour if its minimal output is occupied. A ring of
+/// channels to which blocked packets can escape prevents deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyOfar {
-    /// Whether packets also take local detours, once in each group (OFAR). Without local detours the routing is OFAR-L.
+    /// Whether packets also take local detours, at most one in each group (OFAR). Without local detours, the routing is OFAR-L.
     #[serde(default = "yes")]
     pub local_misrouting: bool,
     /// Condition under which a head looks for a detour.
@@ -77,10 +78,10 @@ pub struct DragonflyOfar {
     /// Th_min: a head looks for a detour only if the occupancy of its minimal output is at least this value, 0 to 1 [share of a buffer].
     #[serde(default)]
     pub least_occupancy: f64,
-    /// Th_non-min: largest occupancy at which a head takes the first output of a detour.
+    /// Th_non-min: a head takes a detour only if the occupancy of the detour's first output is at most this value.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// Measure of the occupancy of an output, for both thresholds.
+    /// Definition of the occupancy of an output that is compared with both thresholds.
     #[serde(default)]
     pub occupancy: Occupancy,
     /// The global links that a detour may take.
@@ -89,7 +90,7 @@ pub struct DragonflyOfar {
     /// The escape ring, which prevents deadlock.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Rule that keeps packets at their source while their router is congested.
+    /// Rule that keeps packets at their source while there is too little free space.
     #[serde(default)]
     pub injection: Injection,
 }
@@ -98,13 +99,13 @@ pub struct DragonflyOfar {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GlobalMisrouting {
-    /// At its source router, a packet may take a global link of this router. After a local link, it may take a global link of another
-    /// router of the group (as in the paper).
+    /// At its source router, a packet may take a global link of this router. After a local hop to another router of the group, it may take
+    /// a global link of that router (as in the paper).
     #[default]
     Mixed,
-    /// At its source router, a packet may take a global link of this router. After a local link, it must not take a global detour.
-    /// Therefore a packet that has crossed a local link in its source group stays on its minimal path. Under this rule, no packet misroutes
-    /// locally with `local_misrouting: false`.
+    /// At its source router, a packet may take a global link of this router. After a local hop, it must not take a global detour. Therefore
+    /// a packet that has crossed a local link in its source group stays on its minimal path. Under this rule, no packet misroutes locally
+    /// with `local_misrouting: false`.
     SourceRouter,
     /// A global link of the router that holds the packet.
     CurrentRouter,
@@ -126,14 +127,14 @@ pub struct Runtime {
     config: DragonflyOfar,
     groups: Groups,
     in_transit: InTransit,
-    /// Ports to other routers of the group: the first port, and the number of ports.
+    /// Ports to other routers of the group: index of the first port, and number of ports.
     local: (u16, u16),
-    /// Ports to other groups: the first port, and the number of ports.
+    /// Ports to other groups: index of the first port, and number of ports.
     global: (u16, u16),
     /// For each direction of the rings and each router: true if the next hop of the ring leads to another group.
     leaves_group: Vec<Vec<bool>>,
     nets: Subnets,
-    /// True if the power policy reports which links of the groups are on. With such a policy, packets take paths around links that are off.
+    /// True if the power policy reports which links of the groups are on. Packets then take paths around links that are off.
     goes_by_links: bool,
     first: Option<FirstLinks>,
 }
@@ -144,7 +145,7 @@ impl RoutingModel for DragonflyOfar {
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
-        // heads compare single links, so the routing does not support trunks
+        // the routing does not support trunks, because heads compare single links
         Groups::of(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
     }
 
@@ -172,8 +173,8 @@ impl RoutingModel for DragonflyOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // The 8 terminals of a group share one global link to the next group. The group has 8 global links in total. Minimal packets take
-        // one of these links, and detours take two.
+        // All 8 terminals of a group send to the next group, to which one global link leads. The group has 8 global links in total. Packets
+        // on minimal paths cross one global link, and packets on detours cross two.
         const NEXT: &str = r#"{"group_shift": {"shift": 1}}"#;
         let example = |parameters: &str, networks: &[&str]| Example::of(parameters).only_on(networks);
         vec![
@@ -216,7 +217,7 @@ const EMBEDDED: &str =
 const PHYSICAL: &str = r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2,
                                         "escape_rings": 1}}"#;
 
-// Bits of `phase`: the state of a packet, without its state on the ring.
+// The bits of `Packet::phase`: the state of a packet outside the ring.
 /// The packet has taken its global misroute.
 const GLOBAL_DONE: u8 = 1;
 /// The packet has taken a local misroute in this group.
@@ -227,17 +228,17 @@ const MUST_GLOBAL: u8 = 4;
 const FROM_LOCAL: u8 = 8;
 /// The packet has left its source group.
 const LEFT_GROUP: u8 = 16;
-/// Flags that a packet clears when it leaves a group.
+/// Flags that are cleared when the packet leaves a group.
 const IN_GROUP: u8 = LOCAL_DONE | MUST_GLOBAL | TWICE_DONE;
 
 impl Runtime {
-    /// The number of the router whose coordinates are `at`.
+    /// Index of the router whose coordinates are `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
         (group(at) * self.groups.per_group + index(at)) as usize
     }
 
-    /// The minimal hop to the destination router, and true if this hop is global. The destination is a different router.
+    /// The minimal hop to the destination router, and true if this hop is global. The packet must not be at its destination router.
     #[inline(always)]
     fn minimal(&self, at: u64, packet: &Packet) -> (Hop, bool) {
         let (port, is_global) = self.groups.hop(at, packet.dest, packet, 0);
@@ -271,7 +272,7 @@ impl Runtime {
         packet.phase &= !BY_FORCE;
     }
 
-    /// Every output that a head may take for a detour of kind `kind`, even if its link is off.
+    /// Every hop that a head may take for a detour of kind `kind`, even if the link of the hop is off.
     fn candidates(&self, at: u64, kind: Kind, minimal: Hop) -> impl Iterator<Item = Hop> + use<> {
         let (first, count) = if kind.is_global() { self.global } else { self.local };
         let wired = if kind.is_global() { self.groups.wired_global_ports(at).min(count) } else { count };
@@ -315,7 +316,7 @@ impl Routing for Runtime {
 
     fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
         if at == packet.dest {
-            return; // the next hop leads to the terminal
+            return; // the packet is at its destination router: the next hop leads to the terminal
         }
         let router = self.router(at);
         match self.in_transit.taken(router, packet, hop) {
@@ -338,7 +339,7 @@ impl Routing for Runtime {
             return self.steps_by_links(at, packet);
         }
         let hops = self.possible(at, packet);
-        // the minimal hop is listed first, and wins while it is open
+        // the minimal hop is first and has the lowest cost; it is taken while it is open
         let cost = |hop: Hop, rank: usize| Cost { at, port: hop.port, hops: rank.min(1) as u32 + 1, bias: 0 };
         let step = |(rank, hop): (usize, Hop)| Step { hop, after: *packet, cost: Some(cost(hop, rank)) };
         hops.into_iter().enumerate().map(step).collect()
@@ -354,7 +355,7 @@ impl Routing for Runtime {
     }
 
     fn draws_ties(&self) -> bool {
-        self.goes_by_links // a draw decides between the paths around a link that is off
+        self.goes_by_links // if the direct link is off, a draw decides among the paths around it
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -362,8 +363,8 @@ impl Routing for Runtime {
     }
 
     fn most_hops(&self) -> Option<u32> {
-        // l: local link, g: global link. l l g l l g l l; without local misroutes l l g l g l; around links that are off l l l g l l l g l
-        // l l
+        // The longest paths (l: local link, g: global link) are l l g l l g l l with local misroutes, and l l g l g l without them. Around
+        // links that are off, the longest path is l l l g l l l g l l l
         let outside = match (self.goes_by_links, self.config.local_misrouting) {
             (true, _) => 11,
             (false, true) => 8,
@@ -381,7 +382,7 @@ impl Routing for Runtime {
     fn check_links(&self, may_go_off: &[bool]) -> Result<(), Refusal> {
         let entries = self.in_transit.classes().1;
         let rings: Vec<u8> = entries.iter().map(|entry| entry.link).collect();
-        // the VCs of an embedded ring belong to links, so these links must stay on
+        // the VCs of an embedded ring belong to links of the dragonfly, so these links must stay on
         self.config.check_links(&rings, entries.iter().all(|entry| entry.vcs.is_none()), may_go_off)
     }
 

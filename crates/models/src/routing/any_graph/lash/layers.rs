@@ -1,5 +1,5 @@
-//! Divides paths into layers. In each layer, the paths form no cycle of dependencies. Each layer has an order of its channels in which
-//! every dependency leads to a later channel. If a new dependency contradicts this order, the channels between its two ends get new
+//! Divides paths into layers. In each layer, the paths form no cycle of dependencies. Each layer stores an order of its channels in which
+//! every dependency leads to a later channel. If a new dependency leads to an earlier channel, the channels between its two ends get new
 //! positions (D. J. Pearce, P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", ACM J. Exp. Algorithmics
 //! 11, 2006).
 
@@ -48,7 +48,8 @@ impl Layer {
         true
     }
 
-    /// Moves `from` before `to` in the order of the channels. Returns false if a chain of dependencies already leads from `to` to `from`.
+    /// Changes the order of the channels so that `from` is before `to`. Returns false if this is impossible, because a chain of
+    /// dependencies already leads from `to` to `from`.
     fn reorder(&mut self, from: u32, to: u32) -> bool {
         let (last, first) = (self.order[from as usize], self.order[to as usize]);
         if last < first {
@@ -72,7 +73,7 @@ impl Layer {
     }
 }
 
-/// All channels to which dependencies lead from channel `from`, over channels that `within` accepts.
+/// Channel `from`, and all channels that can be reached from it by dependencies over channels that `within` accepts.
 fn reached(from: u32, next: &[Vec<u32>], within: impl Fn(u32) -> bool) -> BTreeSet<u32> {
     let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(channel) = open.pop() {
@@ -101,7 +102,8 @@ impl Layers {
         self.layers.len() as u8
     }
 
-    /// Adds a path to the first layer in which it closes no cycle; `None` if it would need more than `most` layers.
+    /// Adds a path to the first layer in which it closes no cycle, and returns this layer. Returns `None` if the path would need a new
+    /// layer, and there are already `most` layers.
     pub fn first_fit(&mut self, path: &[u32], most: u8) -> Option<u8> {
         if let Some(layer) = self.layers.iter_mut().position(|layer| layer.add(path)) {
             return Some(layer as u8);
@@ -110,13 +112,13 @@ impl Layers {
             return None;
         }
         let mut layer = Layer::new(self.channels);
-        // a path that visits no channel twice closes no cycle by itself
+        // in an empty layer, a path closes no cycle unless it visits a channel twice
         layer.add(path).then(|| self.layers.push(layer))?;
         Some(self.count() - 1)
     }
 
     /// Moves a path from `layer` to the layer with the fewest paths, if this layer has fewer paths and the path closes no cycle in it.
-    /// Returns the layer in which the path then is. The dependencies of the path stay in the old layer, as if the path were still there.
+    /// Returns the layer in which the path then is. The old layer keeps the dependencies of the path, as if the path were still in it.
     pub fn moved(&mut self, path: &[u32], layer: u8) -> u8 {
         let fewest = (0..self.layers.len()).min_by_key(|&other| self.layers[other].paths);
         let Some(other) = fewest.filter(|&other| self.layers[other].paths + 1 < self.layers[usize::from(layer)].paths)
@@ -135,7 +137,7 @@ impl Layers {
 mod tests {
     use super::*;
 
-    /// A ring of four channels. Three of its four turns fit into one layer, and the fourth turn closes the cycle.
+    /// Tests a ring of four channels. Three of its four dependencies fit into one layer, and the fourth one closes the cycle.
     #[test]
     fn a_path_that_closes_a_cycle_goes_to_the_next_layer() {
         let mut layers = Layers::new(4);
@@ -144,14 +146,13 @@ mod tests {
         }
         assert_eq!(layers.first_fit(&[3, 0], 1), None);
         assert_eq!(layers.first_fit(&[3, 0], 2), Some(1));
-        // a refused path leaves no dependencies: in the second layer, still only 3 must come before 0
+        // a refused path leaves no dependencies behind: the second layer still has only the dependency from channel 3 to channel 0
         assert_eq!(layers.first_fit(&[0, 2, 3, 0], 2), None);
         assert_eq!(layers.first_fit(&[0, 2], 1), Some(0));
         assert_eq!(layers.moved(&[0, 1], 0), 1);
     }
 
-    /// Adds dependencies in random order. A layer refuses exactly those dependencies for which a search over all dependencies finds
-    /// a cycle.
+    /// Adds random dependencies. A layer must refuse exactly those for which a search over all dependencies finds a cycle.
     #[test]
     fn a_layer_accepts_what_a_search_finds_acyclic() {
         let channels = 12u32;

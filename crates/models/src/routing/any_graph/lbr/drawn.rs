@@ -1,5 +1,5 @@
-//! The candidate paths of LBR, if they are drawn for each packet or each snapshot. The routing does not store paths. The routing finds each
-//! path by following the packet along it.
+//! The candidate paths of LBR, if they are drawn for each packet or each snapshot. The routing does not store paths. It finds the outputs
+//! on a path by following the packet hop by hop.
 
 use super::shares::MOST;
 use crate::routing::on_graph::Wiring;
@@ -10,8 +10,8 @@ use weft_api::board::Post;
 use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 
-/// The candidate paths of a packet: the minimal path with number 0, then the paths over intermediates. The state of a packet is as in
-/// [`TwoLegs`]. A packet that has not drawn its path yet has the state of phase 0 without a detour.
+/// Computes the candidate paths of a packet: the minimal path has index 0, and the paths over intermediates follow. The state of a packet
+/// has the meaning that [`TwoLegs`] defines. A packet that has not drawn its path yet is in phase 0 and has no intermediate.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     pub legs: TwoLegs,
@@ -20,7 +20,7 @@ pub struct Drawn {
     anew: Anew,
 }
 
-/// The times at which other intermediates are drawn. If the routing of a leg also draws its path, each packet draws this path separately.
+/// The times at which new intermediates are drawn. If the routing of a leg also draws its path, each packet draws this path separately.
 #[derive(Debug, Clone, Copy)]
 pub enum Anew {
     /// Each packet draws its intermediates.
@@ -54,7 +54,7 @@ impl Drawn {
         detour
     }
 
-    /// The intermediates of a packet at router `at`, if `post` is the last snapshot. The index is the number of the path.
+    /// The intermediates of a packet at router `at`, if `post` is the last snapshot. Indexed like the candidate paths.
     #[inline]
     pub fn mids(&self, at: u64, packet: &Packet, seed: u64, post: Post<'_>) -> [u32; MOST] {
         let mut mids = [0; MOST];
@@ -74,7 +74,7 @@ impl Drawn {
         mids
     }
 
-    /// The state of the packet on candidate path number `path`, if `mids` are its intermediates.
+    /// The state of the packet on the candidate path with index `path`, if `mids` are its intermediates.
     #[inline]
     pub fn sent(&self, packet: &Packet, path: usize, mids: &[u32; MOST]) -> Packet {
         if path == 0 { Self::minimal(packet) } else { self.over(packet, mids[path].into()) }
@@ -111,7 +111,7 @@ impl Drawn {
         [Self::minimal(packet)].into_iter().chain(over).flat_map(|sent| self.legs.steps(at, &sent, seed)).collect()
     }
 
-    /// Relative probability of the hop `way` if all candidate paths of the packet are equally likely.
+    /// Relative probability that the packet takes the hop `way`, if all its candidate paths are equally likely.
     pub fn weight(&self, at: u64, packet: &Packet, way: &Step, seed: u64) -> f64 {
         let others = (self.legs.mids.len() - 2) as f64;
         let (sent, weight) = match way.after.flags & DETOUR {

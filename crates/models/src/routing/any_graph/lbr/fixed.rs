@@ -1,5 +1,5 @@
-//! The candidate paths of LBR between every two routers with terminals, if the paths are fixed for the whole run. Fixed paths are drawn
-//! once, and a table stores every hop.
+//! The candidate paths of LBR between every two routers with terminals, if the paths are fixed for the whole run. These paths are drawn
+//! once, and a table stores all their hops.
 
 use crate::routing::on_graph::{MAX_BYTES, Wiring};
 use crate::routing::{AnyRouting, Hop, Step, class_per_hop};
@@ -11,7 +11,7 @@ use weft_units::Refusal;
 
 const BYTES: u64 = 4;
 
-/// All paths, hop by hop.
+/// The table of all paths, hop by hop.
 #[derive(Debug, Clone)]
 pub struct Fixed {
     wiring: Wiring,
@@ -19,29 +19,29 @@ pub struct Fixed {
     pub of_pair: usize,
     /// Length of the longest path \[links\].
     pub longest: usize,
-    /// Number of values that a router posts on the board: the queue of each port, and the flits that its terminals have sent.
+    /// Number of values that each router posts on the board: the queue of each port, and the number of flits that its terminals have sent.
     numbers: usize,
-    /// For each path: index in `hops` of its first hop. The last entry is the number of all hops.
+    /// For each path: index of its first hop in `hops`. A last entry is the length of `hops`.
     starts: Arc<[u32]>,
-    /// For each hop: index on the board of its output's queue (router * numbers + port).
+    /// For each hop: index of the value on the board that is the queue of its output (router * numbers + port).
     hops: Arc<[u32]>,
 }
 
 impl Fixed {
-    /// The number of the first candidate path from router `from` to router `to`. The pair's other paths follow.
+    /// Index of the first candidate path from router `from` to router `to`. The other paths of this pair have the next indices.
     #[inline(always)]
     pub fn first(&self, from: u64, to: u64) -> usize {
         let row = |router: u64| self.wiring.row(router as u32).unwrap_or(0) as usize;
         (row(to) * self.wiring.destinations as usize + row(from)) * self.of_pair
     }
 
-    /// The hops of a path, as indices on the board. The indices give the queues along the path.
+    /// The hops of a path, as indices of the queues of their outputs on the board.
     #[inline(always)]
     pub fn hops(&self, path: usize) -> &[u32] {
         &self.hops[self.starts[path] as usize..self.starts[path + 1] as usize]
     }
 
-    /// The port of hop number `hop` (from 0) of a path; `None` after the last hop. The hop must begin at router `at`.
+    /// The port of the hop with index `hop` of a path; `None` after the last hop. The hop must begin at router `at`.
     #[inline(always)]
     pub fn port(&self, path: usize, hop: u8, at: u64) -> Option<u16> {
         self.hops(path).get(usize::from(hop)).map(|&place| (place - at as u32 * self.numbers as u32) as u16)
@@ -51,7 +51,7 @@ impl Fixed {
         packet.phase == 0
     }
 
-    /// Assigns the packet to candidate path `number` of its pair of routers. `first`: the pair's first path.
+    /// Assigns the packet to candidate path `number` (from 0) of its pair of routers. `first`: index of the first path of the pair.
     #[inline(always)]
     pub fn send(packet: &mut Packet, first: usize, number: usize) {
         packet.phase = 1;
@@ -88,12 +88,12 @@ impl Fixed {
     }
 }
 
-/// Size of the table [bytes] if all paths had `links` links.
+/// Size of the table [bytes], if all paths have `links` links.
 pub fn table_bytes(hosts: u64, of_pair: u64, links: u64) -> u64 {
     hosts.saturating_mul(hosts).saturating_mul(of_pair).saturating_mul((links + 1) * BYTES)
 }
 
-/// The data that the search for fixed paths needs.
+/// The input of the search for fixed paths.
 pub struct Search<'a> {
     pub graph: &'a Graph,
     pub leg: &'a dyn AnyRouting,
@@ -110,12 +110,12 @@ impl<'a> Search<'a> {
         Self { graph, leg, coords: leg.coordinates(graph), detours: detours as usize, draw }
     }
 
-    /// The hops (router, port) of path `number` from `from` to `to` over `mid`.
+    /// The hops (router, port) of candidate path `number` from router `from` to router `to`. `mid`: the intermediate of the path, if any.
     fn path(&self, wiring: &Wiring, from: u32, to: u32, number: u32, mid: Option<u32>) -> Vec<(u32, u16)> {
         let mut hops = Vec::new();
         let mut at = from;
         for (target, leg) in mid.into_iter().chain([to]).zip(0..) {
-            // the routing of a leg draws by hashes of the packet, and these hashes are fixed for the path
+            // the routing of a leg draws by a hash of the packet; on a fixed path, this hash has the same value for all packets
             let fixed = hash(self.draw, from, to, 0x1b + 2 * u64::from(number) + leg);
             let dest = self.coords[target as usize];
             let mut packet =
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         hops
     }
 
-    /// Draws distinct routers with terminals, without `from` and `to`, as intermediates of the paths of a pair.
+    /// Draws the intermediates of the paths from router `from` to router `to`: different routers with terminals, except these two.
     fn mids(&self, hosts: &[u32], from: u32, to: u32) -> Vec<u32> {
         let mut mids: Vec<u32> = Vec::with_capacity(self.detours);
         let wanted = self.detours.min(hosts.len().saturating_sub(2));

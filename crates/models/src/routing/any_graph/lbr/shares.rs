@@ -1,10 +1,10 @@
-//! Divides the flits of a source among the candidate paths to one destination. The flits fill the paths with the shortest queues first, up
-//! to a common level, as water would.
+//! Divides the flits of a source router among the candidate paths to one destination. Like water, the flits fill the paths with the
+//! shortest queues first, up to a common level.
 //!
 //! # Source
 //! M. Jeon et al., "FleX", IEEE Access 10 (2022), eqs. (9) and (10). The paper computes the level over all paths, and removes the paths
-//! with queues above this level only once. After the removal, the level of the remaining paths is lower. The queue of a remaining path can
-//! be above this new level, which makes its share negative. `Shares` removes paths until no queue is above the level.
+//! with queues above this level only once. After this removal, the level over the remaining paths is lower. If the queue of a remaining
+//! path is above the new level, its share is negative. Therefore `Shares` repeats the removal until no queue is above the level.
 
 /// Largest number of candidate paths of a pair of routers.
 pub const MOST: usize = 16;
@@ -13,18 +13,19 @@ pub const MOST: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub struct Shares<'a> {
     queues: &'a [u32],
-    /// Mask of the paths that get flits.
+    /// Bit mask of the paths that get flits.
     in_use: u32,
     /// Number of the paths that get flits.
     count: u64,
-    /// Level up to which the paths in use are filled, multiplied by `count` \[flits\].
+    /// The common level up to which the paths in use are filled \[flits\], multiplied by `count`.
     level: u64,
     /// Sum of the weights of all paths.
     sum: u64,
 }
 
 impl<'a> Shares<'a> {
-    /// `injected`: number of flits that the source sent in an interval, at least 1. `queues`: number of flits that wait on each path.
+    /// Computes the shares. `injected`: number of flits that the source sent in an interval, at least 1. `queues`: for each path, the
+    /// number of flits that wait on it.
     #[inline]
     pub fn of(injected: u32, queues: &'a [u32]) -> Self {
         let injected = u64::from(injected.max(1));
@@ -38,7 +39,7 @@ impl<'a> Shares<'a> {
                     longest = longest.max(queue);
                 }
             }
-            // a path is full if its queue >= level / count; the path with the shortest queue is never full
+            // a path is full (gets no flits) if its queue is at least level / count; the path with the shortest queue is never full
             let full = |queue: u32| u64::from(queue) * count >= level;
             if !full(longest) {
                 return Self { queues, in_use, count, level, sum: injected * count };
@@ -47,14 +48,14 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// The share of a candidate, times the sum of all weights.
+    /// The share of a path, multiplied by the sum of the weights of all paths.
     #[inline]
     fn weight(&self, path: usize) -> u64 {
         let is_used = self.in_use >> path & 1 != 0;
         if is_used { self.level - u64::from(self.queues[path]) * self.count } else { 0 }
     }
 
-    /// The candidate that a random number selects, with the probability of its share.
+    /// The path that the number `random` selects. The probability of a path is its share.
     #[inline]
     pub fn pick(&self, random: u64) -> usize {
         let mut rest = ((u128::from(random) * u128::from(self.sum)) >> 64) as u64;
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use weft_api::base::hash::{below, hash};
 
-    /// Queues of 1 to 16 paths: some are short, some long, some equal.
+    /// Test case number `case`: injected flits, and random queues of 1 to 16 paths, of which some are short, some long, and some equal.
     fn random_queues(case: u32) -> (u32, Vec<u32>) {
         let draw = |k: u64, most: u32| below(hash(7, case, 0, k), most + 1);
         let most = [0, 3, 100, u32::MAX - 1][draw(0, 3) as usize];
@@ -93,7 +94,8 @@ mod tests {
             let shares = Shares::of(injected, &queues);
             let (sum, weights) = (shares.sum, weights(&shares));
             assert_eq!(weights.iter().sum::<u64>(), sum, "{injected} over {queues:?}");
-            // weight / sum * injected + queue = level / count for all paths in use, and no unused path is below that
+            // On all paths in use, share and queue add up to the level: weight / sum * injected + queue = level / count. The queue of an
+            // unused path is not below the level
             let count = sum / u64::from(injected.max(1));
             let filled = |p: usize| weights[p] + u64::from(queues[p]) * count;
             let level = (0..queues.len()).filter(|&p| weights[p] > 0).map(filled).max().expect("some path is used");
@@ -107,7 +109,8 @@ mod tests {
 
     #[test]
     fn the_example_in_which_one_pass_gives_a_negative_share() {
-        // 4 flits over queues of 0, 9, 10, 100: over all paths the level is (4 + 119) / 4 = 30.75; without 100 it is 23 / 3 < 9
+        // 4 flits and queues of 0, 9, 10 and 100: over all paths the level is (4 + 119) / 4 = 30.75. Without the queue of 100 it is 23 / 3,
+        // below 9
         let shares = Shares::of(4, &[0, 9, 10, 100]);
         assert_eq!((weights(&shares), shares.sum), (vec![4, 0, 0, 0], 4));
         // equal queues give equal shares

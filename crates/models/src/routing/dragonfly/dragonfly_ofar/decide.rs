@@ -1,4 +1,4 @@
-//! Computes the hop that a head requests in an allocation step under OFAR, and all hops that it may request.
+//! Computes the hop that a head requests in an allocation step under the routing OFAR, and lists all hops that a head may request.
 
 use super::{FROM_LOCAL, GLOBAL_DONE, GlobalMisrouting, LOCAL_DONE, MUST_GLOBAL, Runtime};
 use crate::routing::in_transit::is_in_ring;
@@ -10,9 +10,9 @@ use weft_api::state::Packet;
 pub(super) enum Kind {
     /// A detour over a global link of this router.
     Global,
-    /// A detour over a global link of this router. It must follow the packet's local misroute in the source group.
+    /// A detour over a global link of this router. The packet must take it, because it has taken a local misroute in its source group.
     MandatoryGlobal,
-    /// A detour over a local link. If the packet is in its source group, its next hop is then a global link.
+    /// A detour over a local link. If the packet is in its source group, its next hop must then be a global link.
     Local,
 }
 
@@ -36,7 +36,7 @@ impl Runtime {
         self.in_transit.may_take(self.router(at), here, packet, hop).then_some(hop)
     }
 
-    /// The hop that a head requests, before the injection rule is applied, which can keep the packet at its source.
+    /// The hop that a head requests, without regard to the injection rule, which can keep the packet at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Option<Hop> {
         let (minimal, is_global) = self.minimal(at, packet);
@@ -51,7 +51,8 @@ impl Runtime {
         self.detour(at, here, packet, turn, (minimal, is_global, looks))
     }
 
-    /// A detour, if one is permitted and open. Otherwise a hop into the ring, if the minimal hop has no space. Otherwise the minimal hop.
+    /// Returns a detour, if one is permitted and open. Otherwise returns a hop into the ring if the minimal hop has no space, or else the
+    /// minimal hop.
     #[inline(never)]
     fn detour<Q: View + ?Sized>(
         &self,
@@ -93,16 +94,16 @@ impl Runtime {
         let kind = self.kind(at, packet, is_global, random);
         let may_wake = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         let sleeps = kind.and_then(|kind| self.candidates(at, kind, minimal).find(may_wake));
-        // after a local misroute, the minimal hop would lead back and is not taken
+        // after a local misroute in the source group, the minimal hop is not permitted, because it would lead back
         if mandatory { sleeps } else { sleeps.or(Some(minimal)) }
     }
 
-    /// The kind of detour that a packet may take at router `at`. If both kinds are possible, `random` decides.
+    /// The kind of detour that a packet may take at router `at`. If a global and a local detour are possible, `random` decides.
     fn kind(&self, at: u64, packet: &Packet, minimal_is_global: bool, random: u64) -> Option<Kind> {
         let kinds = self.kinds(at, packet, minimal_is_global);
         match kinds {
             [Some(global), Some(local)] => {
-                // all routers of the group are equally likely, and this router is one of them
+                // draws a router of the group, each with the same probability; if it is this router, the detour is global
                 let own = below(random.rotate_left(32), self.groups.per_group) == 0;
                 Some(if own { global } else { local })
             }
@@ -110,7 +111,7 @@ impl Runtime {
         }
     }
 
-    /// The kinds of detours that a packet may take at router `at`: first over a global link, then over a local link.
+    /// The kinds of detours that a packet may take at router `at`: first over a global link, second over a local link.
     pub(super) fn kinds(&self, at: u64, packet: &Packet, minimal_is_global: bool) -> [Option<Kind>; 2] {
         let has = |flag: u8| packet.phase & flag != 0;
         if Self::is_before_first_global(at, packet) && !has(GLOBAL_DONE) {
@@ -123,7 +124,7 @@ impl Runtime {
             let (global, local) = (Some(Kind::Global), (!has(LOCAL_DONE)).then_some(Kind::Local));
             return match (self.config.global_misrouting, has(FROM_LOCAL)) {
                 (GlobalMisrouting::SourceRouter, true) => [None, None],
-                // the packet arrived on a local detour around a link that is off
+                // the packet arrived on a detour around a local link that is off
                 _ if local.is_none() => [global, None],
                 (GlobalMisrouting::Mixed | GlobalMisrouting::SourceRouter, false)
                 | (GlobalMisrouting::CurrentRouter, _) => [global, None],
@@ -135,7 +136,7 @@ impl Runtime {
         [None, local.then_some(Kind::Local)]
     }
 
-    /// Every hop that a packet may take at router `at`, the minimal hop first. The router is not the destination.
+    /// Every hop that a packet may take at router `at`, the minimal hop first. The router must not be the destination router.
     pub(super) fn possible(&self, at: u64, packet: &Packet) -> Vec<Hop> {
         let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
         if self.in_transit.stays_in_ring(packet) {

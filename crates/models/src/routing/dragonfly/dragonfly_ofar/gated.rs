@@ -1,9 +1,10 @@
-//! Handles local links that are off, if a power policy reports which links of a group are active.
+//! Routes packets around local links that are off, if a power policy reports which links of a group are active.
 //!
 //! If its direct link is off, a head goes over another router of the group that has active links to both ends (TCEP, Section IV-E). If the
-//! second of these links has gone off meanwhile, the head continues over the hub of the group, once. If the link from the hub is also off,
-//! the packet can only enter the ring. Therefore the length of every path has a limit, whatever the policy does. If the direct link is a
-//! shadow link and no path around it has space, the packet reactivates it.
+//! second of these links has gone off when the head arrives there, the head continues over the hub of the group. It does so only once. If
+//! the link from the hub is also off, the packet can only enter the ring. Therefore the length of every path has a limit, whatever the
+//! policy does. If the direct link is a shadow link, and no path around it has space, the packet uses the link, which makes it active
+//! again.
 
 use super::decide::Kind;
 use super::{DragonflyOfar, LOCAL_DONE, MUST_GLOBAL, Runtime};
@@ -20,14 +21,14 @@ pub(super) const BY_FORCE: u8 = 32;
 /// Flag in `Packet::phase`: the second hop of the packet in this group did not end at the router at which it leaves the group.
 pub(super) const TWICE_DONE: u8 = 64;
 
-/// The policy from which `weft check` reads the links that are on in cycle 0, while it computes paths.
+/// The power policy that determines which links are on in cycle 0. `weft check` uses it when it computes paths.
 #[derive(Debug, Clone)]
 pub(super) struct FirstLinks {
     policy: Arc<dyn Policy>,
     managed: bool,
 }
 
-/// The direct local hop of a packet. `own` and `to` are the indices in the group of the two routers that the hop joins.
+/// The direct local hop of a packet. `own` and `to` are the routers at its two ends, by their indices in the group.
 #[derive(Debug, Clone, Copy)]
 struct Direct {
     hop: Hop,
@@ -60,7 +61,7 @@ impl Runtime {
         members.map(move |c| Hop { port: self.nets.port_to(0, own, c), class: 0 })
     }
 
-    /// Mask of the routers of the group over which a packet may go instead of over its direct link.
+    /// Bit mask of the routers of the group over which a packet may go if its direct link is not on.
     fn ways<Q: View + ?Sized>(&self, here: &Q, packet: &Packet, Direct { own, to, .. }: Direct) -> u64 {
         if packet.phase & TWICE_DONE != 0 {
             return 0;
@@ -84,7 +85,7 @@ impl Runtime {
         let direct = self.direct(at, minimal);
         let over_shadow = here.state(direct.hop.port) == LinkState::Shadow && here.has_room(direct.hop);
         if over_shadow && packet.phase & LOCAL_DONE != 0 {
-            return Some(direct.hop); // the packet is on its second hop, for which it uses the shadow link itself
+            return Some(direct.hop); // on the second hop of its detour, the packet uses the shadow link itself
         }
         let ways = self.ways(here, packet, direct);
         let hops = self.over(direct.own, ways);
@@ -100,12 +101,12 @@ impl Runtime {
         }
         let (router, to) = (self.router(at), self.router(packet.dest));
         let escape = self.in_transit.escape((router, to), here, packet, random);
-        // a packet at its source waits for an output, or enters the ring if no output can become free
+        // without an escape (for example at its source), the packet waits for the first hop of a detour or, if there is none, for the ring
         escape
             .or_else(|| Some(hops.clone().next().unwrap_or_else(|| self.in_transit.rings.enter(0, router, to, false))))
     }
 
-    /// A global link of this router that the packet may take because the local paths around its direct link are occupied.
+    /// A hop over a global link of this router that the packet may take because all local paths around its direct link are occupied.
     fn global_in_place_of<Q: View + ?Sized>(
         &self,
         at: u64,
@@ -122,8 +123,8 @@ impl Runtime {
         self.in_transit.pick(here, self.candidates(at, kind, direct), most, random)
     }
 
-    /// Mask of the local outputs that a head may take for a detour that OFAR's trigger causes, and not a direct link that is off. The links
-    /// of both hops of a detour inside the group must be on. (If a global misroute follows, the detour has only one local hop.)
+    /// Bit mask of the local outputs for a detour that OFAR's trigger causes (in contrast to a direct link that is off). The links of both
+    /// hops of a detour inside the group must be on. (If a global misroute follows, the detour has only one local hop.)
     #[inline(always)]
     pub(super) fn allowed<Q: View + ?Sized>(
         &self,
@@ -141,7 +142,7 @@ impl Runtime {
         if !Self::is_before_first_global(at, packet) {
             members &= here.table().row(&self.nets, 0, self.direct(at, minimal).to);
         }
-        // the router has no port to itself: the bits of members with higher numbers move down by one
+        // a router has no port to itself, so the bits of members with higher indices move down by one
         let below = (1 << own) - 1;
         members & below | members >> 1 & !below
     }
@@ -149,15 +150,15 @@ impl Runtime {
     // ---- notes for the packet and the policy
     // ------------------------------------------------------------------------------
 
-    /// Stores in the packet's state that its head requests hop `hop`.
+    /// Updates the packet's state for the hop `hop` that its head requests.
     pub(super) fn mark<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, hop: Hop) {
         let (minimal, is_global) = self.minimal(at, packet);
         let by_force = self.goes_round(here, packet, minimal, is_global);
         self.mark_as(packet, hop, minimal, by_force);
     }
 
-    /// Stores in the packet's state that its head requests hop `hop`. `by_force`: true if the head requests the hop because its direct link
-    /// is not on.
+    /// Updates the packet's state for the hop `hop` that its head requests. `by_force`: true if the head requests the hop because its
+    /// direct link is not on.
     fn mark_as(&self, packet: &mut Packet, hop: Hop, minimal: Hop, by_force: bool) {
         packet.flags &= !AROUND;
         packet.phase &= !BY_FORCE;
@@ -173,7 +174,7 @@ impl Runtime {
         }
     }
 
-    /// The note that the power policy receives about a hop of a packet.
+    /// The note to the power policy about a hop of a packet.
     pub(super) fn note_of(&self, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         if hop.class != 0 || !self.groups.is_local(hop.port) {
             return HopNote::Nothing;
@@ -196,22 +197,22 @@ impl Runtime {
         self.first = self.goes_by_links.then(|| FirstLinks { policy: policy.clone(), managed });
     }
 
-    /// From now on, assumes that all links of groups are on. Returns true if a policy was assumed before and this policy switches all links
-    /// on when the network is full.
+    /// From now on, paths are computed as if all links of groups were on. Returns true if paths were computed under a policy before, and if
+    /// this policy switches all links on when the network is full.
     pub(super) fn assume_all(&mut self) -> bool {
         self.first.take().is_some_and(|first| first.policy.fills_up())
     }
 
-    /// True if packets may use the link between members `a` and `b` of the group. True for every link, unless `weft check` computes paths
-    /// under a power policy.
+    /// True if packets can use the link between members `a` and `b` of the group of router `at`. False only if paths are computed under a
+    /// power policy and the link is off in cycle 0.
     fn may_be_on(&self, at: u64, a: u8, b: u8) -> bool {
         let Some(FirstLinks { policy, managed }) = &self.first else { return true };
         let [a, b] = [a, b].map(|c| group(at) * self.groups.per_group + u32::from(c));
         !managed || policy.first_state(a, b) == LinkState::On
     }
 
-    /// Every hop that a packet may take at router `at`. This router is not the packet's destination. The hops with the lowest cost come
-    /// first.
+    /// Every hop that a packet may take at router `at`. The router must not be the packet's destination router. The hops with the lowest
+    /// cost come first.
     pub(super) fn steps_by_links(&self, at: u64, packet: &Packet) -> Vec<Step> {
         let (minimal, is_global) = self.minimal(at, packet);
         let may_wander = packet.phase & MUST_GLOBAL == 0 && !self.in_transit.stays_in_ring(packet);
@@ -244,7 +245,7 @@ impl Runtime {
         }
         let last = self.in_transit.rings.enter(0, self.router(at), self.router(packet.dest), false);
         if direct.is_some() && !has_left_source(packet) && !steps.iter().any(|step| step.hop == last) {
-            steps.push(step(last, 2, false)); // requested if no link that is on leads further
+            steps.push(step(last, 2, false)); // the head requests this hop if no link that is on leads further
         }
         steps
     }

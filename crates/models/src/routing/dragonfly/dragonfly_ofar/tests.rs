@@ -14,7 +14,7 @@ fn routing(parameters: &str, graph: &Graph) -> Runtime {
     serde_json::from_str::<DragonflyOfar>(parameters).unwrap().build(graph).unwrap()
 }
 
-/// The numbers of hops, misroutes and departures from the ring on a packet's path so far.
+/// Counts of hops, misroutes and departures from the ring on a packet's path so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Way {
     hops: u32,
@@ -24,8 +24,8 @@ struct Way {
     departures: u32,
 }
 
-/// Follows a packet through all possible choices of the routing, and checks the limits of the paper. Returns the length of the longest path
-/// outside rings.
+/// Follows a packet through all possible choices of the routing, and checks the paper's limits on misroutes. Returns the length of the
+/// longest path outside rings.
 fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet, way: Way) -> u32 {
     let coords = of_all(graph);
     let here = coords[at as usize];
@@ -38,7 +38,7 @@ fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet, way: Way) -
             continue;
         };
         if routing.in_transit.rings.direction(routing.router(here), step.hop).is_some() {
-            continue; // the proof follows the ring
+            continue; // hops in the ring need no check here, because the proof of deadlock freedom follows the ring
         }
         let is_global = !routing.groups.is_local(step.hop.port);
         let misroute = u32::from(step.hop.port != routing.minimal(here, &packet).0.port);
@@ -64,13 +64,13 @@ fn a_packet_misroutes_once_globally_and_once_in_each_group() {
         let packet = Packet { dest, target: dest, ..Packet::default() };
         follow(&graph, &routing(parameters, &graph), 0, packet, Way::default())
     };
-    // l: local, g: global. l l g l l g l l; without local misroutes in other groups l l g l g l; inside a group l l with misroutes, and l
-    // without
+    // l: local, g: global. To other groups: l l g l l g l l, or l l g l g l without local misroutes. Inside a group: l l with local
+    // misroutes, and l without them
     assert_eq!((1..36).map(|to| longest("{}", to)).max(), Some(8));
     assert_eq!((1..36).map(|to| longest(r#"{"local_misrouting": false}"#, to)).max(), Some(6));
     assert_eq!((longest("{}", 1), longest(r#"{"local_misrouting": false}"#, 1)), (2, 1));
-    // Without local misroutes: l g l g l if the router after the first local hop may misroute globally, and g l g l if only the source may.
-    // With local misroutes, but none that leads to a global link: g l l g l l.
+    // Longest paths without local misroutes: l g l g l if the router after the first local hop may misroute globally, otherwise g l g l.
+    // With local misroutes that never lead to a global misroute, it is g l l g l l.
     for (parameters, hops) in [
         (r#"{"local_misrouting": false, "global_misrouting": "current_router"}"#, 5),
         (r#"{"local_misrouting": false, "global_misrouting": "source_router"}"#, 4),
@@ -91,7 +91,7 @@ fn no_way_is_longer_than_the_limit_that_every_run_asserts() {
             let longest = longest_way((&graph, &routing, &coords), graph.routers() - 1);
             let most = routing.most_hops().expect("a limit");
             assert!(longest <= most, "{exits} {directions} {local}: {longest} of {most}");
-            // the length of a path that only follows the ring, from a router next to the destination
+            // at least as long as the path along the ring from a router next to the destination
             assert!(longest >= graph.routers() / 2, "{exits} {directions} {local}: {longest}");
         }
     }

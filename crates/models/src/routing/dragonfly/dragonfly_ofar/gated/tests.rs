@@ -20,8 +20,8 @@ fn of(parameters: &str) -> (Graph, Runtime) {
     (graph, routing)
 }
 
-/// The view of router 1 of a group in which router 0 is the hub. The arrays describe the links to routers 0, 2 and 3: the state of the
-/// link, whether the buffer at its far end has space, and whether the output is open.
+/// The state of router 1 of a group in which router 0 is the hub. The arrays describe the links to routers 0, 2 and 3: their state, whether
+/// the buffer at the far end has space, and whether the output is open.
 struct Router {
     states: [LinkState; 3],
     room: [bool; 3],
@@ -91,7 +91,7 @@ fn packet(phase: u8) -> Packet {
     Packet { dest: 3, target: 3, dim: 1, phase: LEFT_GROUP | GLOBAL_DONE | phase, ..Packet::default() }
 }
 
-/// Creates router 1. The link between routers 1 and 3 is in state `state`, and the links `off` of the group are off.
+/// Creates router 1. The link between routers 1 and 3 is in state `state`. The links `off` of the group are off, and all others are on.
 fn router(routing: &Runtime, state: LinkState, off: &[(u8, u8)]) -> Router {
     let mut views = Views::new(&routing.nets, 1, 0);
     views.set(&routing.nets, 0, 0, (1, 3), state == LinkState::On);
@@ -101,7 +101,8 @@ fn router(routing: &Runtime, state: LinkState, off: &[(u8, u8)]) -> Router {
     Router { states: [own(0), own(2), state], room: [true; 3], open: [true; 3], first, views }
 }
 
-/// The member to which the requested local hop leads, or `None` for a hop into the ring. Also returns the note that the policy receives.
+/// Returns the router of the group to which the requested local hop leads, or `None` for a hop into the ring. Also returns the note to the
+/// policy.
 fn goes(routing: &Runtime, here: &Router, mut packet: Packet) -> (Option<u8>, HopNote) {
     let hop = routing.each_step(1, here, &mut packet, 7).expect("a hop");
     let note = routing.tells(1, &packet, hop);
@@ -113,7 +114,7 @@ fn a_head_goes_round_a_link_that_is_not_on() {
     let (_, routing) = of("{}");
     let begins = HopNote::BeginsDetour { direct: routing.groups.first_local() + 2 };
     for state in [LinkState::Off, LinkState::Waking, LinkState::Draining, LinkState::Shadow] {
-        // over the hub if that is the only path, otherwise over any router with links to both
+        // if only the hub has links to both ends, the packet goes over the hub; otherwise over any router with such links
         let here = router(&routing, state, &[(1, 2)]);
         assert_eq!(goes(&routing, &here, packet(0)), (Some(0), begins), "{state:?}");
         let here = router(&routing, state, &[(2, 3)]);
@@ -135,7 +136,7 @@ fn a_shadow_link_is_taken_back_only_if_no_way_round_it_has_room() {
     };
     assert_eq!(goes(&routing, &full(LinkState::Shadow), packet(0)), (Some(3), HopNote::TakesBack));
     assert_eq!(goes(&routing, &full(LinkState::Off), packet(0)), (None, HopNote::Nothing), "into the ring");
-    // a head waits for a path that other heads use now but that has space
+    // the head waits for the output to the hub, which is not open now, but whose buffer has space
     let taken = Router { open: [false, true, true], ..router(&routing, LinkState::Shadow, &[(1, 2)]) };
     assert_eq!(goes(&routing, &taken, packet(0)).0, Some(0));
 }
@@ -156,7 +157,7 @@ fn the_second_hop_of_a_detour_may_use_a_shadow_link_and_goes_round_a_dark_one_ov
     assert_eq!(goes(&routing, &at(LinkState::Off), packet(LOCAL_DONE | TWICE_DONE)), (None, HopNote::Nothing));
 }
 
-/// A detour that OFAR chooses while the direct link is on leads over a router that has links to both ends.
+/// If the direct link is on, a detour that OFAR chooses leads over a router with active links to both ends.
 #[test]
 fn a_chosen_detour_needs_both_its_links() {
     let (_, routing) = of(r#"{"trigger": "unavailable"}"#);
@@ -216,9 +217,9 @@ fn outside_the_ring_a_packet_crosses_11_links_at_most() {
     assert_eq!((4..12).map(to).max(), Some(11));
 }
 
-/// Tests how each trigger reacts to a minimal output that is busy, and to one that is full. In each case, the packet takes the minimal
-/// output, or goes over another router of the group. With the trigger `granted`, a full output leaves only the ring, because the output was
-/// granted to no head.
+/// Tests how each trigger reacts to a minimal output that is busy, and to one that is full. Depending on the trigger, the packet takes the
+/// minimal output, or goes over another router of the group. With the trigger `granted`, a full output starts no detour, because it is
+/// granted to no head. The packet then takes the ring.
 #[test]
 fn a_full_output_and_a_busy_one_pull_other_triggers() {
     let way = |trigger: &str, room: bool| {
