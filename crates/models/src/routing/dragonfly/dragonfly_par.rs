@@ -1,31 +1,32 @@
-//! Dragonfly PAR: packets choose their path as in UGAL-L at the source router. If they take the minimal path, they choose again at each
-//! further router of the source group.
+//! Dragonfly PAR: packets choose their path as in UGAL-L at the source router. As long as they are on the minimal path, they choose again
+//! at each further router of the source group.
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (progressive adaptive routing). The
-//! rule of each decision is that of UGAL-L: the minimal path if q_min H_min <= q_nm H_nm + T, with the numbers H of remaining hops of the
-//! two paths. VC classes along a path (l1: class 1 of a local link, g1: class 1 of a global link): l0 (l1) g0 l2 g1 l3 if the intermediate
-//! is a group, and l0 (l1) g0 l2 l3 g1 l4 if it is a router. Packets use l1 only if they begin a detour after a minimal local hop.
+//! rule of each decision is that of UGAL-L: the minimal path if q_min H_min <= q_nm H_nm + T ("nm": the path over an intermediate). H is
+//! the number of remaining hops of a path. VC classes along a path (l1: class 1 of a local link, g1: class 1 of a global link): l0 (l1) g0
+//! l2 g1 l3 if the intermediate is a group, and l0 (l1) g0 l2 l3 g1 l4 if it is a router. The parentheses mean that packets use l1 only if
+//! they begin a detour after a minimal local hop.
 //! # Parameters
 //! `intermediate`: end of the first leg of a detour, as in `dragonfly_valiant`. `threshold`: T [flits]. `sensor`: definition of the queue
-//! q. The second decision of a packet compares a global link with local links. If global links are longer than local links, `used_credits`
-//! counts flits in flight on them as a queue. Packets then take detours even at low load. Therefore the default is `history_window`.
+//! q. The second decision of a packet compares a global link with local links. With `used_credits`, flits in flight on a long global link
+//! would count as a queue, and packets would take detours even at low load. Therefore the default is `history_window`.
 //! # Guarantees
-//! At most two local hops come before the first global hop. With `router` and an intermediate in the source group, there are at most
-//! three. A packet that has begun a detour never returns to the minimal path. Every path uses the VC classes in the order given under
-//! Source. Therefore the dependencies between channels have no cycle. A packet that begins a detour after a minimal local hop uses l1 for
-//! its next local hop. A packet on the minimal path uses l0 g0 l2. Local links have 4 VC classes (5 with `router`), and global links have
-//! 2. Traffic inside a group takes detours only with the intermediate `other_group_for_all`.
+//! A path has at most two local hops before its first global hop, or three if the intermediate is a router of the source group. A packet
+//! that has begun a detour never returns to the minimal path. Every path uses the VC classes in the order given under Source. Therefore the
+//! dependencies between channels have no cycle. A packet on the minimal path uses l0 g0 l2. A packet that begins a detour after a minimal
+//! local hop uses l1 for its next local hop. Local links have 4 VC classes (5 with `router`), and global links have
+//! 2. Packets whose destination is in their source group take detours only with the intermediate `other_group_for_all`.
 //! # Not modelled
 //! Detours inside the intermediate group and the destination group, as in OFAR.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours
-//! permit. The test in this file checks the VC classes of every path, including paths with a second decision.
-//! `engine/tests/models/dragonfly_par.rs` checks that paths are minimal at low load. It also checks accepted loads under `group_shift`:
-//! they exceed the bound of minimal routing, and reach at least 99 % of the load of UGAL-L. FOGSim's PAR decides by a different rule.
-//! Therefore only FOGSim's rows with traffic inside a group are compared. This traffic takes minimal paths in both simulators
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the theoretical bound with detours.
+//! The test in this file checks the VC classes of every path, including paths with a second decision.
+//! `engine/tests/models/dragonfly_par.rs` checks that paths are minimal at low load. It also checks that accepted loads under `group_shift`
+//! exceed the bound of minimal routing, and are at least 99 % of those with UGAL-L. FOGSim's PAR decides by a different rule. Therefore the
+//! comparison with FOGSim only uses rows with traffic inside groups, which takes minimal paths in both simulators
 //! (`tests/data/golden/fogsim.csv`).
 
 use super::dragonfly_valiant;
@@ -40,15 +41,15 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// Dragonfly PAR: packets choose their path as in UGAL-L at the source router. If they take the minimal path, they choose again at each
-/// further router of the source group.
+/// Dragonfly PAR: packets choose their path as in UGAL-L at the source router. As long as they are on the minimal path, they choose again
+/// at each further router of the source group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyPar {
     /// The router at which the first leg of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
-    /// Bias toward the minimal path.
+    /// Bias T towards the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Definition of the queue of an output.
@@ -56,13 +57,13 @@ pub struct DragonflyPar {
     pub sensor: Sensor,
 }
 
-/// The default threshold is our choice: two flits more on the minimal path are no reason for a detour.
+/// The default threshold is our choice: a queue that is two flits longer on the minimal path does not justify a detour.
 fn two() -> Flits {
     Flits(2)
 }
 
 /// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
-/// waited on them.
+/// waits on these paths.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
@@ -103,15 +104,14 @@ impl RoutingModel for DragonflyPar {
 }
 
 impl Runtime {
-    /// True if the packet must choose its path at router `at`. It must choose at each router of its source group, as long as it has not
-    /// begun a detour.
+    /// True if the packet must choose its path at router `at`. It chooses at each router of its source group until it begins a detour.
     #[inline(always)]
     fn asks(&self, at: u64, packet: &Packet) -> bool {
         packet.flags & DETOUR == 0 && self.valiant.has_choice(at, packet.dest)
     }
 
-    /// The next hop of a packet that has chosen its path. `Packet::dim` is 0 before the first hop. For hops after the first one, the VC
-    /// class on local links is one higher than in Valiant.
+    /// The next hop of a packet that has chosen its path. `Packet::dim` is 0 before the first hop. On local links, the VC class is one
+    /// higher than under `dragonfly_valiant`, except for the first hop.
     #[inline(always)]
     fn go(&self, at: u64, packet: &mut Packet, seed: u64) -> Option<Hop> {
         let hop = self.valiant.next(at, packet, seed)?;
@@ -120,7 +120,7 @@ impl Runtime {
         Some(Hop { class: hop.class + later, ..hop })
     }
 
-    /// The cost of the rest of the path: over `mid`, or minimal if `mid` is `None`.
+    /// The cost of the rest of a path that begins with `hop`. The path leads over `mid`, or is minimal if `mid` is `None`.
     #[inline(always)]
     fn cost(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let hops = self.valiant.hops(at, packet, mid, seed);
@@ -151,7 +151,7 @@ impl Routing for Runtime {
     }
 
     fn at_head<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &mut Packet, seed: u64) -> Hop {
-        // a packet draws different intermediates for its first and its second decision
+        // the number of hops is part of the draw, so that a packet draws different intermediates for its first and its second decision
         let mid = self.valiant.draw_intermediate(group(at), packet, seed, u64::from(packet.dim) << 32);
         let value = |hop: Hop, packet: &Packet, mid: Option<u64>| {
             let cost = self.cost(at, hop, packet, mid, seed);
@@ -185,8 +185,8 @@ impl Routing for Runtime {
         Proof::rises()
     }
 
-    /// The position of a hop's VC class in the order l0 l1 g0 l2 g1 l3 (the intermediate is a group), or in l0 l1 g0 l2 l3 g1 l4 (a
-    /// router).
+    /// The position of a hop's VC class in the order of classes. It is l0 l1 g0 l2 g1 l3 for a group as intermediate, and l0 l1 g0 l2 l3 g1
+    /// l4 for a router.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [[u32; 5]; 2] = [[0, 1, 3, 5, 5], [0, 1, 3, 4, 6]];
         const GLOBAL: [[u32; 2]; 2] = [[2, 4], [2, 5]];
@@ -213,8 +213,8 @@ mod tests {
     use std::collections::BTreeSet;
     use weft_api::coordinates::of_all;
     use weft_topology::{Peer, TopologyConfig};
-    /// Dragonflies with 4 routers per group, and 2 terminals and 2 global links per router. The first has 9 groups with one link between
-    /// any two groups, the second has 4 groups with two links.
+    /// Dragonflies with 4 routers per group, and 2 terminals and 2 global links per router. The first network has 9 groups with one link
+    /// between any two groups, the second one has 4 groups with two links between any two.
     const NETWORKS: [&str; 2] = [
         r#"{"dragonfly": {"routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
         r#"{"dragonfly": {"groups": 4, "routers_per_group": 4, "terminals_per_router": 2, "global_links_per_router": 2}}"#,
@@ -246,8 +246,7 @@ mod tests {
         }
     }
 
-    /// The sequences of ranks of all paths from the routers of group 0. The paths cover every link between two groups that a packet may
-    /// draw.
+    /// The sequences of ranks of all paths from the routers of group 0, over every global link that a packet may draw.
     fn ladders(topology: &str, intermediate: dragonfly_valiant::Intermediate) -> BTreeSet<Vec<u32>> {
         let graph = serde_json::from_str::<TopologyConfig>(topology).unwrap().build("topology").unwrap();
         let par = DragonflyPar { intermediate, threshold: Flits(2), sensor: Sensor::HistoryWindow };

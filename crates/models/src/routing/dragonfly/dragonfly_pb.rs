@@ -1,31 +1,31 @@
-//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. The source router
-//! compares the queues of the first hops of the two paths. The routers of a group also post one bit for each of their global links, which
-//! is set if the link is saturated. The source router reads the bit of the global link on the minimal path.
+//! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. It compares the
+//! queues of the first hops of the two paths. In addition, each router posts one bit for each of its global links to the other routers of
+//! its group. The bit is set if the link is saturated. The source router reads the bit of the global link on the minimal path.
 //!
 //! # Source
-//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing); rules and
-//! defaults as in the simulator FOGSim of the University of Cantabria. A global link is saturated if its queue q > coefficient * (mean q of
-//! the global links of its router) + margin. A packet takes the minimal path if its global link is not saturated and q_min H_min <= q_nm
-//! H_nm + T.
+//! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing). The rules are
+//! those of the simulator FOGSim of the University of Cantabria. A global link is saturated if its queue q > coefficient * (mean q of the
+//! global links of its router) + margin. A packet takes the minimal path if the path's global link is not saturated and q_min H_min <= q_nm
+//! H_nm + T ("nm": over the intermediate). H is the number of hops of a path.
 //! # Parameters
 //! `intermediate`: as for Valiant. `sensor`: definition of the queue q. `threshold`: T \[flits\]. `coefficient`, `margin` \[flits\]: factor
-//! and summand of the rule for the bit (see Source). `every`, `delay` \[time\]: time between two posts of the bits, and time until all
-//! routers of the group know them.
+//! and summand of the rule for the bit (see Source). `every` \[time\]: time between two posts of the bits. `delay` \[time\]: time from a
+//! post until all routers of the group know the bits.
 //! # Guarantees
 //! VC classes are those of Valiant, under which the dependencies between channels have no cycle. A packet on the minimal path uses l0 g0 l1
-//! (l1: class 1 of a local link, g0: class 0 of a global link). Traffic inside a group takes detours only with the intermediate
-//! `other_group_for_all`. With `class_credits`, q is the number of credits in use on the VCs of the packet's next VC class. FOGSim's PB
-//! corresponds to `class_credits` with T = 0. On long links, FOGSim's PB leaves minimal paths even if they are idle. Therefore our defaults
-//! are `history_window` and 2 flits.
+//! (l1: class 1 of a local link, g0: class 0 of a global link). Packets whose destination is in their source group take detours only with
+//! the intermediate `other_group_for_all`. With `class_credits`, q is the number of credits in use on the VCs of the packet's next VC
+//! class. FOGSim's PB corresponds to `class_credits` with T = 0. On long links, packets under FOGSim's PB leave minimal paths even if these
+//! are idle. Therefore our defaults are `history_window` and T = 2 flits.
 //! # Not modelled
 //! The load of the packets that would transport the bits. With two global links per router and a coefficient of 2 or more, the bit is never
 //! set: with a coefficient of 2 the rule is q1 > 2 (q1 + q2) / 2 + margin, which is never true. `weft check` shows a hint for these values,
-//! and for margins that no queue can exceed.
+//! and for margins with which no queue can set the bit.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours
-//! permit. The rows `PB`, `PB125` and `UGAL-L` of `tests/data/golden/fogsim.csv` compare this routing with FOGSim. In the runs of the rows
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that the accepted load is at least half of the theoretical bound with detours.
+//! The rows `PB`, `PB125` and `UGAL-L` of `tests/data/golden/fogsim.csv` compare this routing with FOGSim. In the runs of the rows
 //! `UGAL-L`, no bit is ever set.
 
 use super::dragonfly_valiant;
@@ -60,11 +60,11 @@ pub struct DragonflyPb {
     /// Definition of the queue of an output.
     #[serde(default)]
     pub sensor: PbSensor,
-    /// Bias toward the minimal path, if the saturation bit is not set.
+    /// Bias T towards the minimal path, if the saturation bit is not set.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// Factor of the rule for the saturation bit. The bit of a global link is set if its queue exceeds the mean queue of its router's
-    /// global links, times this factor, plus the margin.
+    /// Factor of the rule for the saturation bit. The bit of a global link is set if its queue exceeds: this factor times the mean queue of
+    /// its router's global links, plus the margin.
     #[serde(default = "twice")]
     pub coefficient: f64,
     /// Margin of the rule for the saturation bit [flits] (see `coefficient`).
@@ -73,12 +73,12 @@ pub struct DragonflyPb {
     /// Time from one post of the bits to the next [time]; at least 1 cycle.
     #[serde(default = "a_cycle")]
     pub every: Time,
-    /// Time until the other routers of the group know the bits [time]; at least 1 cycle.
+    /// Time from a post until the other routers of the group know the bits [time]; at least 1 cycle.
     #[serde(default = "ten_cycles")]
     pub delay: Time,
 }
 
-/// Measure of the congestion of an output in PB.
+/// Definition of the queue (congestion) of an output in PB.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PbSensor {
@@ -115,7 +115,7 @@ pub struct Runtime {
     valiant: dragonfly_valiant::Runtime,
     config: DragonflyPb,
     threshold: i32,
-    /// The first global port of a router, and the number of ports from the first global port to the last.
+    /// Index of the first global port of a router, and number of ports from the first global port to the last.
     global: (u16, u16),
 }
 
@@ -169,8 +169,8 @@ impl Runtime {
         Cost { at, port: hop.port, hops: self.valiant.hops(at, packet, mid, seed), bias }
     }
 
-    /// The cost of a path for the lists of `steps` and `first_steps`. It equals `cost`, but the bias of a detour is at least 1, so that the
-    /// minimal path wins if both paths cost the same.
+    /// The cost of a path for the lists that `steps` and `first_steps` return. It equals `cost`, but the bias of a detour is at least 1.
+    /// Then the minimal path wins if both paths cost the same.
     fn listed(&self, at: u64, hop: Hop, packet: &Packet, mid: Option<u64>, seed: u64) -> Cost {
         let cost = self.cost(at, hop, packet, mid, seed);
         Cost { bias: if mid.is_some() { cost.bias.max(1) } else { 0 }, ..cost }
@@ -194,8 +194,8 @@ impl Runtime {
         (first..first + count).fold(0, |bits, port| bits | u32::from(queue(port) > limit) << (port - first))
     }
 
-    /// A hint for the user if no queue can ever set a bit. `room`: number of flits that a buffer can hold. The most favourable case is one
-    /// full queue next to empty queues.
+    /// A hint for the user if no queues can ever set a bit. `room`: number of flits that a buffer can hold. The most favourable case for a
+    /// bit is a full queue while the queues of the router's other global links are empty.
     fn never_set(&self, room: u32) -> Option<Remark> {
         let (links, full) = (f64::from(self.global.1), f64::from(room));
         let (coefficient, Flits(margin)) = (self.config.coefficient, self.config.margin);

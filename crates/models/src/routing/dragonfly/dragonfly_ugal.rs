@@ -1,28 +1,28 @@
-//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. The source router compares one
-//! queue of each of the two paths.
+//! Dragonfly UGAL: the source router chooses between the minimal path and a path over a random intermediate. It compares one queue on each
+//! of the two paths.
 //!
 //! # Source
-//! Kim et al., ISCA 2008: UGAL-L, and the ideal UGAL-G. A packet takes the minimal path if q_min H_min <= q_nm H_nm + T, with the numbers
-//! of hops H of the two paths.
+//! Kim et al., ISCA 2008: UGAL-L, and the ideal UGAL-G. A packet takes the minimal path if q_min H_min <= q_nm H_nm + T ("nm": the path
+//! over the intermediate). H is the number of hops of a path.
 //! # Parameters
-//! `intermediate`: as for Valiant. `threshold`: T [flits]. `sensor`: definition of the queue q. `queues`: the output whose queue is
-//! compared. `local` (UGAL-L): the first output of the path. `global` (UGAL-G): the first global channel of the path, in any router of the
-//! source group. `posted`: the same channel, with the queue that its router has posted. Every router posts the queues of its global
-//! channels at intervals of `every`, and the other routers of its group know a post after the time `delay`.
+//! `intermediate`: as for Valiant. `threshold`: T [flits]. `sensor`: definition of the queue q. `queues`: the output of each path whose
+//! queue is compared. `local` (UGAL-L): the first output of the path. `global` (UGAL-G): the first global channel of the path, in any
+//! router of the source group. `posted`: the same channel, but with the queue that its router posted last. Every router posts the queues of
+//! its global channels at intervals of `every`, and the other routers of its group know a post after the time `delay`.
 //! # Guarantees
 //! VC classes are those of Valiant, under which the dependencies between channels have no cycle. A packet on the minimal path uses l0 g0 l1
-//! (l1: class 1 of a local link, g0: class 0 of a global link). Traffic inside a group takes detours only with the intermediate
-//! `other_group_for_all`.
+//! (l1: class 1 of a local link, g0: class 0 of a global link). Packets whose destination is in their source group take detours only with
+//! the intermediate `other_group_for_all`.
 //! # Not modelled
-//! With `global`: the time that a queue length needs to travel through the group. The router reads it at once, as an oracle would. With
-//! `posted`: the load of the packets that would carry the posts. BookSim2's fixed bias of 30 flits and its single VC class on the way to
-//! the intermediate, which can deadlock.
+//! With `global`: the time until a router knows the queues of other routers (it reads them at once, as an oracle would). With `posted`: the
+//! load of the packets that would carry the posts. BookSim2's fixed bias of 30 flits, and its single VC class on the path to the
+//! intermediate, which can deadlock.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/paths.rs` checks which queues the routing compares. `engine/tests/bounds.rs` checks that
-//! throughput reaches at least half of the bound with detours, with local and with global queues. The rows `ugal` of other simulators are
-//! only for information, because these simulators define this routing differently from Weft (`tests/data/golden/booksim.csv`,
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/paths.rs` checks which queues the routing compares. `engine/tests/bounds.rs` checks, for local and
+//! for global queues, that throughput is at least half of the theoretical bound with detours. The golden rows `ugal` of other simulators
+//! are only for information, because these simulators define this routing differently from Weft (`tests/data/golden/booksim.csv`,
 //! `tests/data/golden/caminos.csv`).
 
 use super::dragonfly_valiant;
@@ -45,29 +45,30 @@ pub struct DragonflyUgal {
     /// The router at which the first leg of a detour ends.
     #[serde(default)]
     pub intermediate: dragonfly_valiant::Intermediate,
-    /// Bias toward the minimal path.
+    /// Bias T towards the minimal path.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
-    /// The output whose queue is compared.
+    /// The output of each path whose queue is compared.
     #[serde(default)]
     pub queues: Queues,
 }
 
-/// The default threshold is our choice. BookSim2 has a bias of 30 flits, because it counts the credits in flight on its links as a queue.
+/// The default threshold is our choice. The bias of BookSim2 is 30 flits, because BookSim2 counts credits in flight on its links as a
+/// queue.
 fn two() -> Flits {
     Flits(2)
 }
 
 /// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
-/// waited on them.
+/// waits on these paths.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// The output whose queue is compared.
+/// The output of each path whose queue is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Queues {
@@ -75,8 +76,8 @@ pub enum Queues {
     Local {},
     /// UGAL-G: the first global channel of the path, with its queue in this cycle.
     Global {},
-    /// The first global channel of the path. A channel of the source router has its present queue. A channel of another router has the
-    /// queue that this router posted last.
+    /// The first global channel of the path. For a channel of the source router, the present queue counts. For a channel of another router,
+    /// the queue that this router posted last counts.
     Posted(Posted),
 }
 
@@ -92,7 +93,7 @@ impl Default for Queues {
 pub struct Posted {
     /// Time from one post to the next [time]; at least 1 cycle.
     pub every: Time,
-    /// Time until the other routers of the group know a post [time]; at least 1 cycle.
+    /// Time from a post until the other routers of the group know it [time]; at least 1 cycle.
     pub delay: Time,
 }
 
@@ -105,7 +106,7 @@ pub struct Runtime {
     /// For each router: the index of its first port among the ports of all routers. Routers of a group can have different numbers of ports,
     /// because links of escape rings can form trunks.
     first_ports: Vec<u32>,
-    /// The first global port of a router, and the number of ports from the first global port to the last.
+    /// Index of the first global port of a router, and number of ports from the first global port to the last.
     global: (u16, u16),
 }
 
@@ -136,7 +137,7 @@ impl RoutingModel for DragonflyUgal {
             Example::of(r#"{"queues": {"global": {}}}"#).bound_with_detours_to_the_next_group(),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "router"}"#),
             Example::of(r#"{"queues": {"global": {}}, "intermediate": "other_group_for_all"}"#),
-            // queues of other routers are 10 to 19 cycles old when they are read
+            // when the queues of other routers are read, they are 10 to 19 cycles old
             Example::of(r#"{"queues": {"posted": {"every": "10cycles", "delay": "10cycles"}}}"#)
                 .bound_with_detours_to_the_next_group(),
         ]
@@ -168,7 +169,7 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// The queue of the output named in `cost`, as router `at` knows it.
+    /// The queue of the output in `cost`, according to the knowledge of router `at`.
     #[inline(always)]
     fn congestion<Q: View + ?Sized>(&self, at: u64, here: &Q, cost: Cost) -> i32 {
         match self.queues {
@@ -179,7 +180,7 @@ impl Runtime {
         }
     }
 
-    /// The number of the router whose coordinates are `at`.
+    /// Index of the router whose coordinates are `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> u32 {
         group(at) * self.valiant.groups.per_group + index(at)
@@ -330,7 +331,8 @@ mod tests {
                     longest = longest.max(weighed);
                 }
             }
-            // over a group, the longest path is local, global, local, global, local; over a router, it has one more local hop
+            // if the intermediate is a group, the longest path is local, global, local, global, local; if it is a router, there is one more
+            // local hop
             let most = if intermediate == dragonfly_valiant::Intermediate::Group { 5 } else { 6 };
             assert_eq!(longest, most, "{intermediate:?}");
         }

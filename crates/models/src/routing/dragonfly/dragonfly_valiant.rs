@@ -2,25 +2,26 @@
 //!
 //! # Source
 //! Kim et al., ISCA 2008. VC classes along a path (l1: class 1 of a local link, g1: class 1 of a global link): l0 g0 l1 g1 l2 if the
-//! intermediate is a group, and l0 g0 l1 l2 g1 l3 if it is a router, as in CAMINOS. `other_group` is Valiant in FOGSim's later versions,
-//! and `other_group_for_all` is Valiant in its first version.
+//! intermediate is a group, and l0 g0 l1 l2 g1 l3 if it is a router, as in CAMINOS. `other_group` is the rule of Valiant in the later
+//! versions of FOGSim, and `other_group_for_all` the rule in its first version.
 //! # Parameters
 //! `intermediate`: the place at which the first leg of a path ends. With `group`, it is the first router that the packet reaches in a
-//! random group. The group is neither the source group nor the destination group. With `group`, traffic inside a group takes minimal paths.
-//! With `other_group`, the random group is any group except the source group. A packet that draws the destination group takes the minimal
-//! path. With `other_group_for_all`, this rule also applies to traffic inside a group, and to traffic from a router to itself. With
-//! `router`, the first leg ends at a random router of the whole network. The random router can be in the source group or destination group,
-//! and it can be the source or the destination itself. `early_exit`: whether a packet is delivered when it reaches its destination router
-//! on the way to the intermediate, as in CAMINOS. Otherwise the packet continues to the intermediate and returns.
+//! random group. The group is neither the source group nor the destination group. Traffic inside a group takes minimal paths. With
+//! `other_group`, the random group is any group except the source group. A packet that draws the destination group takes the minimal path.
+//! `other_group_for_all` is the same rule, but it also applies to traffic inside a group, and between terminals of one router. With
+//! `router`, the first leg ends at a random router of the whole network. This router can be in the source group or the destination group,
+//! and can be the source router or the destination router itself. `early_exit`: whether a packet is delivered when it reaches its
+//! destination router on the way to the intermediate, as in CAMINOS. Without `early_exit`, the packet continues to the intermediate and
+//! returns.
 //! # Guarantees
 //! Every path uses the VC classes in the order given under Source, which never leads back to an earlier class. Therefore the dependencies
 //! between channels have no cycle. Local links have 3 VC classes (4 with `router`), and global links have 2.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bound under `group_shift`.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the theoretical bound under `group_shift`.
 //! `engine/tests/models/dragonfly_valiant.rs` compares the hops that `early_exit` saves with a value computed by hand. The rows `val` of
 //! `tests/data/golden/caminos.csv` compare this routing with CAMINOS (with `router` and `early_exit`). The rows `VAL` of
 //! `tests/data/golden/fogsim.csv` compare it with FOGSim (with `other_group`).
@@ -44,8 +45,8 @@ pub struct DragonflyValiant {
     #[serde(default)]
     pub intermediate: Intermediate,
     /// Whether a packet is delivered when it reaches its destination router on the way to the intermediate. With `false`, the packet
-    /// continues to the intermediate and returns. A packet can reach its destination early only if the intermediate is a router, or if
-    /// paths inside a group leave the group.
+    /// continues to the intermediate and returns. A packet can reach its destination early only if the intermediate is a router (`router`),
+    /// or if packets inside a group leave it (`other_group_for_all`).
     #[serde(default)]
     pub early_exit: bool,
 }
@@ -60,8 +61,8 @@ pub enum Intermediate {
     /// The first router that the packet reaches in a random group other than the source group. If the random group is the destination
     /// group, the path is minimal.
     OtherGroup,
-    /// The first router that the packet reaches in a random group other than the source group. Packets inside a group also leave it and
-    /// return.
+    /// The first router that the packet reaches in a random group other than the source group. Packets whose destination is in the source
+    /// group also leave the group and return.
     OtherGroupForAll,
     /// A random router. Needs 4 VC classes on local links and 2 on global links.
     Router,
@@ -90,17 +91,18 @@ impl RoutingModel for DragonflyValiant {
         vec![
             Example::of("{}")
                 // The 8 terminals of group i send to group i + 1, over 7 other groups. In units of a terminal's load, a global link i -> j,
-                // j != i + 1, carries 8 / 7 from group i, and 8 / 7 from group j - 1 to its destination group j. A local link carries at
-                // most 2 terminals * 2 / 7 to a gateway (a router with a global link), and 8 / 7 from the gateway to group i to the gateway
-                // to group i + 1. From a gateway to a destination router it carries at most 2 global links * 8 / 7 / 4. Therefore a local
-                // link does not carry more than a global link. The bound is only a lower limit, because the accepted load of a window can
-                // exceed it: at an offered load of 0.569 it was 0.442 in one window.
+                // j != i + 1, carries 8 / 7 as the first leg of packets from group i, and 8 / 7 as the second leg of packets from group j -
+                // 1. A local link carries at most 2 terminals * 2 / 7 to a gateway (a router with a global link), and 8 / 7 from the
+                //    gateway to group i to the gateway to group i + 1. From a gateway to a destination router it carries at most 2 global
+                //    links * 8 / 7 / 4. Therefore a local link does not carry more than a global link. The example states the bound as a
+                //    lower limit only, because the accepted load of a window can exceed it. At an offered load of 0.569, it was 0.442 in
+                //    one window.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
             Example::of(r#"{"intermediate": "router", "early_exit": true}"#),
             Example::of(r#"{"intermediate": "other_group"}"#),
-            // Every packet goes to one of the 8 other groups and returns. Each of the 8 global links of a group carries the load of 1 of
-            // its 8 terminals, and also the same load of another group, on the way back. A local link carries half of this sum.
+            // Every packet goes to one of the 8 other groups and returns. Each of the 8 global links of a group carries the load of one of
+            // its terminals, and on the way back that of one terminal of another group. A local link carries half of this sum.
             Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
                 DRAGONFLY,
                 NEXT_ROUTER,
@@ -120,8 +122,8 @@ impl Runtime {
         self.groups.vc_classes(local, 2)
     }
 
-    /// A random intermediate for a packet in group `from`; `None` if this packet takes the minimal path. `again`: 0 for the packet's first
-    /// draw, and a different number for each later draw.
+    /// A random intermediate for a packet in group `from`; `None` if this packet takes the minimal path. `again`: 0 for the first draw of
+    /// the packet, and another number for each later draw.
     pub(super) fn draw_intermediate(&self, from: u32, packet: &Packet, seed: u64, again: u64) -> Option<u64> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let hash = draw(seed ^ again, packet, 0x51);
@@ -142,7 +144,7 @@ impl Runtime {
         Some(u64::from(other_group(below(hash, g - 2), from, to)) << 16)
     }
 
-    /// True if the intermediate is drawn from all groups except the source group.
+    /// True if the intermediate is drawn from all groups except the source group, so that it can be the destination group.
     fn takes_any_other_group(&self) -> bool {
         match self.intermediate {
             Intermediate::OtherGroup | Intermediate::OtherGroupForAll => true,
@@ -172,7 +174,7 @@ impl Runtime {
         }
     }
 
-    /// Sets `mid` as the intermediate of the packet. The packet begins a detour.
+    /// Begins a detour of the packet over the intermediate `mid`.
     #[inline(always)]
     pub(super) fn detour(&self, packet: &mut Packet, mid: u64) {
         packet.target = mid;
@@ -195,10 +197,11 @@ impl Runtime {
     }
 }
 
-/// Functions for the routings that compare the minimal path with a path over an intermediate (UGAL, PB, PAR). Their argument `go` returns
-/// the next hop of a packet that has chosen its path. `mid` is the intermediate of a detour; `None` for the minimal path.
+/// Functions for the routings that compare the minimal path with a path over an intermediate (UGAL, PB, PAR). Argument `go`: a function
+/// that returns the next hop of a packet that has chosen its path. Argument `mid`: the intermediate of a detour; `None` for the minimal
+/// path.
 impl Runtime {
-    /// Number of hops from router `at` to the packet's destination.
+    /// Number of hops from router `at` to the packet's destination, over `mid` if there is one.
     #[inline(always)]
     pub(super) fn hops(&self, at: u64, packet: &Packet, mid: Option<u64>, seed: u64) -> u32 {
         match mid {
@@ -207,8 +210,8 @@ impl Runtime {
         }
     }
 
-    /// Chooses the minimal path, unless a path over `mid` was drawn and its `value` (the cost of the path) is lower. Returns the first hop
-    /// of the chosen path.
+    /// Chooses the minimal path, or the path over `mid` if one was drawn and its cost is lower. `value`: returns the cost of a path.
+    /// Returns the first hop of the chosen path.
     #[inline(always)]
     pub(super) fn take_better(
         &self,
@@ -231,7 +234,7 @@ impl Runtime {
         minimal
     }
 
-    /// The first hop of the minimal path, as a `Step`. `both_ways` lists this step first.
+    /// The first hop of the minimal path, as the entry that is first in `both_ways`.
     pub(super) fn minimal_way(
         &self,
         packet: &Packet,
@@ -281,7 +284,7 @@ impl Routing for Runtime {
     }
 
     fn inject(&self, packet: &mut Packet, _seed: u64) {
-        // the packet draws its intermediate at the first router, because only there the source group is known
+        // the packet draws its intermediate later, at its first router, because the source group is known only there
         packet.target = u64::MAX;
     }
 
@@ -318,7 +321,7 @@ impl Routing for Runtime {
     }
 
     /// A rank of hops that rises along every path, which proves that dependencies between channels have no cycle. If the intermediate is a
-    /// router, the local hop to the intermediate and the local hop away from it have different, consecutive ranks (2 and 3).
+    /// router, the local hop to the intermediate has rank 2, and the local hop away from it has rank 3.
     fn rank(&self, _at: u64, hop: Hop) -> u32 {
         const LOCAL: [u32; 4] = [0, 2, 3, 5];
         const GLOBAL: [u32; 2] = [1, 4];
@@ -346,7 +349,7 @@ impl Routing for Runtime {
         group(from) != group(to)
     }
 
-    /// One packet for each possible outcome of the draw: each intermediate that the packet can draw at router `at`.
+    /// The packet after each possible outcome of the draw: one for each intermediate that it can draw at router `at`.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let (g, a) = (self.groups.groups, self.groups.per_group);
         let (from, to) = (group(at), group(packet.dest));

@@ -1,31 +1,32 @@
-//! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop, a packet may cross any unaligned dimension (one in which it
-//! is not at its destination's coordinate). A packet may take at most one detour in each dimension.
+//! DAL: dimensionally adaptive, load-balanced routing of a HyperX. At each hop, a packet may cross any unaligned dimension. A dimension is
+//! unaligned if the packet is not at its destination's coordinate there. A packet may take at most one detour in each dimension.
 //!
 //! # Source
 //! J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: Topology, Routing, and Packaging of Efficient
 //! Large-Scale Networks", SC'09.
 //! # Parameters
-//! `threshold`: T \[flits\], bias toward minimal hops. `sensor`: definition of the queue q.
+//! `threshold`: T \[flits\], bias towards minimal hops. `sensor`: definition of q, the queue of an output.
 //! # Guarantees
-//! There are two kinds of candidates: the minimal hop in every unaligned dimension, and a hop to one random router in every unaligned
-//! dimension in which the packet has not taken a detour. The candidate with the lowest q * (remaining hops) wins. For a detour, T is added.
-//! Among equal minimal hops, a hash decides. A packet makes at most two hops in each dimension. The VC class of a hop is its index in the
-//! path. The class rises with each hop. Therefore the dependencies between channels have no cycle, and the routing needs one class for each
-//! hop of the longest path.
+//! There are two kinds of candidates. The first is the minimal hop in every unaligned dimension. The second, in every unaligned dimension
+//! in which the packet has not taken a detour, is a hop to one random router (a detour). The candidate with the lowest cost q * (remaining
+//! hops) wins. For a detour, T is added to the cost. Among minimal hops of equal cost, a hash decides. A packet makes at most two hops in
+//! each dimension. The VC class of a hop is its index in the path. The class rises with each hop. Therefore the dependencies between
+//! channels have no cycle, and the routing needs one class for each hop of the longest path.
 //!
-//! If a power policy switches links of lines (TCEP, Section IV-E), a minimal hop is a candidate only if the direct link is on. (A line is a
-//! set of routers that differ in one coordinate.) A detour then leads over a router of the line that is drawn from those with active links
-//! to both ends. A detour has no bias if the direct link is off. If the direct link is a shadow link and the detour has no credit, the
-//! packet reactivates the link. A packet finishes its detour before it crosses another dimension. If the second link of the detour has gone
-//! off meanwhile, the packet goes over the hub of the line (the router with active links to all others). Therefore a dimension of 3 or more
-//! routers needs 3 VC classes. If another router becomes the hub meanwhile, the packet can take further hops, all in the last VC class.
+//! A line is a set of routers that differ in one coordinate. If a power policy switches links of lines (TCEP, Section IV-E), a minimal hop
+//! is a candidate only if the direct link is on. A detour then leads over a router of the line, which is drawn from the routers with active
+//! links to both ends. A detour has no bias if the direct link is off. If the direct link is a shadow link and the detour has no credit,
+//! the packet takes the direct link, which becomes active again. A packet finishes its detour before it crosses another dimension. If the
+//! second link of the detour goes off before that, the packet goes over the hub of the line (the router with active links to all others).
+//! Therefore a dimension of 3 or more routers needs 3 VC classes. If another router becomes the hub while a packet is on its way there, the
+//! packet can take further hops, all in the last VC class.
 //! # Not modelled
-//! The escape layer, which the paper also permits instead of VC classes by hop.
+//! The escape layer, which the paper permits as an alternative to VC classes by hop.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that the paths of `dal` are exactly the paths with at most one detour
-//! per dimension. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours permit.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/paths.rs` checks that the paths of `dal` are exactly the paths with at most one detour per
+//! dimension. `engine/tests/bounds.rs` checks that the accepted load is at least half of the theoretical bound with detours.
 //! `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. No test compares this routing with another
 //! simulator.
 
@@ -50,7 +51,7 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dal {
-    /// Bias toward minimal hops.
+    /// Bias T towards minimal hops.
     #[serde(default = "two")]
     pub threshold: Flits,
     /// Definition of the queue of an output.
@@ -58,23 +59,23 @@ pub struct Dal {
     pub sensor: Sensor,
 }
 
-/// The default threshold is our choice: two flits more on the minimal path are no reason for a detour.
+/// The default threshold is our choice: a queue that is two flits longer on the minimal path does not justify a detour.
 fn two() -> Flits {
     Flits(2)
 }
 
 /// The default sensor does not count flits in flight as a queue. With `used_credits`, packets would leave minimal paths even if no flit
-/// waited on them.
+/// waits on these paths.
 fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In a packet, `dim` is a mask of the dimensions in which the packet has taken a detour, and `lane` is the number of hops that it has
-/// made.
+/// In a packet's state, `dim` is a bit mask of the dimensions in which the packet has taken a detour. `lane` is the number of hops that it
+/// has made.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// Number of VC classes of each link between routers. This number equals the largest number of hops.
+    /// Number of VC classes of each link between routers. It equals the largest number of hops of a packet.
     hops: u8,
     grid: Grid,
     threshold: i32,
@@ -106,8 +107,8 @@ impl RoutingModel for Dal {
     }
 }
 
-/// Largest number of hops of a packet. `in_each`: hops in a dimension of 3 or more routers, in which detours are possible. Returns at least
-/// 1.
+/// Largest number of hops of a packet. `in_each`: largest number of hops in a dimension of 3 or more routers, in which detours are
+/// possible. Returns at least 1.
 fn most_hops(grid: &Grid, in_each: u8) -> u8 {
     grid.widths.iter().map(|&width| if width > 2 { in_each } else { width - 1 }).sum::<u8>().max(1)
 }
@@ -154,7 +155,7 @@ impl Routing for Runtime {
         let hops = self.grid.differences(at, packet.dest).count() as u32;
         let cost = |port: u16, hops: u32, bias: i32| weigh(here, at, Hop { port, class: packet.lane }, hops, bias);
         let first = draw(seed, packet, 0x3d + u64::from(packet.lane));
-        // (cost, 1 for a detour, position in a random order of dimensions): the lowest tuple wins
+        // the candidate with the lowest tuple wins: (cost, 1 for a detour, position of the dimension in a random order)
         let mut best = ((i32::MAX, 1, 0), 0, 0);
         for (place, d) in self.grid.differences(at, packet.dest).enumerate() {
             let turn = (place as u32 + below(first, hops)) % hops;

@@ -1,28 +1,29 @@
 //! Dimension order: packets cross dimension 0 first, and finish each dimension before the next one.
 //!
 //! # Source
-//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` chooses a VC class once per dimension, as BookSim2 does on a torus.
+//! Dally and Seitz, IEEE Trans. Computers 1987 (dateline). `entry` chooses the VC class once per dimension, like BookSim2 on a torus.
 //! `bubble` is bubble flow control: Carrion et al., HiPC 1997; Puente et al., "The Adaptive Bubble Router", JPDC 61(9), 2001.
 //! # Parameters
 //! `dateline`: rule that keeps the rings of a torus free of deadlock. `crossing` and `entry` use two VC classes. With `bubble`, a packet
-//! may enter a ring only if the next buffer has space for two packets. A packet that is already in the ring needs space for one packet.
-//! With `none`, rings can deadlock.
+//! may enter a ring only if the next buffer has space for two packets. A packet that is already in the ring needs only space for one
+//! packet. With `none`, rings can deadlock.
 //! # Guarantees
 //! Paths are minimal. Packets with the same source, destination and VC stay in order. The routing has one VC class, or two on a torus with
 //! a dateline. With `bubble`, all packets may use all VCs of a link, and one VC is enough. Each direction of each ring always has space for
 //! a packet in one of its buffers (the bubble). The bubble rule needs virtual cut-through, buffers for two packets, and packets of equal
-//! length. Weft refuses other runs with `bubble`.
+//! length. Weft refuses `bubble` in other runs.
 //! # Not modelled
 //! A fixed rule for ties: if both directions around a ring are equally long, every packet draws its direction. Fairness with `bubble`:
-//! packets in a ring have priority over packets that enter it, which wait as long as the ring is full.
+//! packets that want to enter a ring wait as long as packets in the ring fill it.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the bounds under tornado traffic.
-//! `engine/tests/stall.rs` checks that a ring without a dateline is refused, and stalls if the refusal is overridden. It also checks that
-//! with `bubble` the ring does not stall, even if buffers have space for only two packets. `engine/src/network/bubbles/tests.rs` checks
-//! that each ring has its bubble in every cycle. The rows `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv` compare
-//! this routing with BookSim2. No test compares `bubble` with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that throughput reaches the theoretical bounds under tornado traffic.
+//! `engine/tests/stall.rs` checks that Weft refuses a ring without a dateline, and that such a ring stalls if the refusal is overridden. It
+//! also checks that with `bubble` the ring does not stall, even if buffers have space for only two packets.
+//! `engine/src/network/bubbles/tests.rs` checks that each ring has its bubble (free space for a packet) in every cycle. The rows
+//! `dim_order`, `dest_tag` and `ran_min` of `tests/data/golden/booksim.csv` compare this routing with BookSim2. No test compares `bubble`
+//! with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 pub use crate::routing::on_grid::Dateline;

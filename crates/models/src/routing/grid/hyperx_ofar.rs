@@ -1,5 +1,6 @@
 //! HyperX OFAR: adaptive routing in transit, at every router. If its minimal output is occupied, a head crosses another unaligned
-//! dimension, or takes a detour in one. An escape ring prevents deadlock.
+//! dimension, or takes a detour in one. A dimension is unaligned if the packet is not at its destination's coordinate there. A ring of
+//! channels to which blocked packets can escape prevents deadlock.
 //!
 //! # Source
 //! The mechanism of M. Garcia et al., "Bubble Flow Control in High-Radix Hierarchical Networks" (OFAR), sections IV and V. The triggers are
@@ -9,41 +10,42 @@
 //! # Parameters
 //! `trigger`: condition under which a head looks for another output than its preferred one. `least_occupancy`: Th_min \[share of a
 //! buffer\]. `most_occupancy`: Th_non-min (`relative`: \[share of the occupancy of the minimal output\], `fixed`: \[share of a buffer\]).
-//! `occupancy`: the quantity that both thresholds compare. The quantity is the `credits` in use, or the number of flits that are `waiting`.
-//! `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\],
-//! `escape_occupancy` \[share of a buffer\]): rule that keeps packets at their source while their router is congested.
+//! `occupancy`: the quantity that is compared with both thresholds. It is the number of `credits` in use, or the number of flits that are
+//! `waiting`. `ring`: the escape ring (kind, `rings`, `directions`, `vcs`, `exits`, `from_sources`). `injection` (`bubble` \[packets\],
+//! `escape_occupancy` \[share of a buffer\]): rule that keeps packets at their source while there is too little free space.
 //! # Guarantees
-//! At each router, a hash selects one of the unaligned dimensions (those in which the packet is not at its destination's coordinate). The
-//! packet prefers this dimension. If its output there is occupied (`trigger`) or has no space, the packet takes an open minimal hop in
-//! another dimension. If no such hop is open, and the occupancy of the preferred output is at least Th_min, the packet takes a detour. A
-//! detour is a hop to another router of an unaligned dimension in which the packet has not yet made a detour. The detour is drawn from the
-//! outputs that are open and whose occupancy is at most Th_non-min. If no minimal output has space, the packet enters the ring or continues
-//! in it. A packet enters the ring from its source only with `from_sources`. A packet takes at most one detour in each dimension.
-//! Therefore, before the first escape, it makes at most two hops per dimension outside the ring. A packet that has left the ring `exits`
-//! times stays in the ring until its destination router. Every run checks the resulting limit of hops (`most_hops`). All packets may use
-//! all VCs outside the ring, in any order. Every packet between routers may escape to the ring. A ring always has a bubble (free space for
-//! a packet).
+//! At each router, a hash selects one of the unaligned dimensions, which the packet prefers. If its output there is occupied (`trigger`) or
+//! has no space, the packet takes an open minimal hop in another dimension. If no such hop is open, and the occupancy of the preferred
+//! output is at least Th_min, the packet takes a detour. A detour is a hop to another router of an unaligned dimension in which the packet
+//! has not yet made a detour. The detour is drawn from the outputs that are open and have an occupancy of at most Th_non-min. If there is
+//! no such output and no minimal output has space, the packet enters the ring or continues in it. A packet enters the ring from its source
+//! only with `from_sources`. A packet takes at most one detour in each dimension. Therefore, before the first escape, it makes at most two
+//! hops per dimension outside the ring. A packet that has left the ring `exits` times stays in the ring until its destination router. Every
+//! run checks the resulting limit of hops (`most_hops`). All packets may use all VCs outside the ring, in any order. Every packet to
+//! another router may escape to the ring. A ring always has a bubble (free space for a packet).
 //!
-//! If a policy switches links of lines, minimal hops and detours use only links that are on (`hyperx_ofar/by_links.rs`). (A line is a set
-//! of routers that differ in one coordinate.) If all direct links are off, a head takes a detour without a trigger, over a router with
-//! active links to both ends. Under such a policy, packets do not escape into a ring. They escape over the hub of each line (the router
-//! with active links to all others), in the order of dimensions, in two separate VC classes. Therefore `ring` has no effect, and
-//! `escape_occupancy` refers to the VCs of these escape hops. Paths have at most 3 links in each dimension, unless the hub moves.
+//! A line is a set of routers that differ in one coordinate. If a power policy switches links of lines, minimal hops and detours use only
+//! links that are on (`hyperx_ofar/by_links.rs`). If all direct links are off, a head takes a detour even without the condition `trigger`,
+//! over a router with active links to both ends. Under such a policy, packets do not escape into a ring. They escape over the hub of each
+//! line (the router with active links to all others), in the order of dimensions, in two separate VC classes. Therefore `ring` has no
+//! effect, and `escape_occupancy` refers to the VCs of these escape hops. Paths have at most 3 links in each dimension, unless the hub
+//! moves.
 //!
-//! Detours begin only when buffers on minimal paths are full. If minimal paths alone cannot carry the load, the latency is at least the
-//! time to empty a buffer on a minimal path. At loads that minimal paths cannot carry, `dal` and `ugal_p` have a lower latency, because
-//! they compare queues.
+//! Detours begin only when buffers on minimal paths are full. If minimal paths alone cannot carry the load, the latency is therefore at
+//! least the time to empty a full buffer on a minimal path. At these loads, `dal` and `ugal_p` have a lower latency, because they compare
+//! queues.
 //! # Not modelled
-//! The choice of the output VC with the most credits: in this model, VCs with space take turns. Separate thresholds for single VCs. Trunks.
-//! Ring VCs on only the links of the ring: all links of a link class have them, and they stay empty on links outside the ring.
+//! The choice of the output VC with the most credits: in this model, VCs with space take turns. Thresholds for single VCs instead of whole
+//! outputs. Trunks. Ring VCs only on the links of the ring: in this model, all links of a link class have them. They stay empty on links
+//! outside the ring.
 //! # Validation
-//! `conformance/src/routing.rs` checks that no packet is lost, and `engine/tests/stall.rs` that the smallest buffers cause no stall.
-//! `engine/tests/escape_rings.rs` checks that some packet always arrives, and that the rings become empty. `engine/tests/theory.rs` checks
-//! that latency without contention is exact to the cycle. `engine/tests/bounds.rs` checks that the accepted load is at least half of the
-//! bound that detours permit. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. The tests in the
-//! folder `hyperx_ofar` follow packets through every possible hop from every state, and check the limits of detours.
-//! `engine/tests/models/hyperx_ofar.rs` checks that the routing accepts a higher load than minimal routing under bit complement, and the
-//! load of minimal routing under uniform traffic. No test compares this routing with another simulator.
+//! `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest buffers cause no stall.
+//! `engine/tests/escape_rings.rs` checks that packets keep arriving, and that the rings become empty in the end. `engine/tests/theory.rs`
+//! checks that latency without contention is exact to the cycle. `engine/tests/bounds.rs` checks that the accepted load is at least half of
+//! the theoretical bound with detours. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. The
+//! tests in the folder `hyperx_ofar` follow packets through every possible hop, and check the limits of detours.
+//! `engine/tests/models/hyperx_ofar.rs` checks that the accepted load is higher than with minimal routing under bit complement, and the
+//! same as with minimal routing under uniform traffic. No test compares this routing with another simulator.
 
 mod by_links;
 
@@ -63,8 +65,8 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// HyperX OFAR: adaptive routing in transit, at every router. A head leaves its minimal path if the minimal output is occupied. An escape
-/// ring prevents deadlock.
+/// HyperX OFAR: adaptive routing in transit, at every router. A head leaves its minimal path if the minimal output is occupied. A ring of
+/// channels to which blocked packets can escape prevents deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperXOfar {
@@ -74,16 +76,16 @@ pub struct HyperXOfar {
     /// Th_min: a head looks for a detour only if the occupancy of its minimal output is at least this value, 0 to 1 [share of a buffer].
     #[serde(default)]
     pub least_occupancy: f64,
-    /// Th_non-min: largest occupancy at which a head takes the first output of a detour.
+    /// Th_non-min: a head takes a detour only if the occupancy of the detour's first output is at most this value.
     #[serde(default)]
     pub most_occupancy: MostOccupancy,
-    /// Measure of the occupancy of an output, for both thresholds.
+    /// Definition of the occupancy of an output that is compared with both thresholds.
     #[serde(default)]
     pub occupancy: Occupancy,
     /// The escape ring, which prevents deadlock.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Rule that keeps packets at their source while their router is congested.
+    /// Rule that keeps packets at their source while there is too little free space.
     #[serde(default = "quarter_of_the_escape")]
     pub injection: Injection,
 }
@@ -92,9 +94,9 @@ fn unavailable() -> Trigger {
     Trigger::Unavailable
 }
 
-/// Without injection control, the accepted load collapses beyond saturation, as the paper reports for few VCs. Measured under bit
-/// complement at an offered load of 0.9, on 4x4 routers with 4 terminals and 4 VCs of 16 flits: without injection control the network
-/// accepts a load of 0.09. With `escape_occupancy` it accepts 0.47, both with 0 and with 0.5 for `most`.
+/// The default rule for injection. Without a rule, the accepted load collapses beyond saturation, as the paper reports for few VCs. It was
+/// measured under bit complement at an offered load of 0.9, on 4x4 routers with 4 terminals and 4 VCs of 16 flits. Without a rule, the
+/// network accepts a load of 0.09. With `escape_occupancy`, it accepts 0.47, both with `most: 0` and with `most: 0.5`.
 fn quarter_of_the_escape() -> Injection {
     Injection::EscapeOccupancy { most: 0.25 }
 }
@@ -103,7 +105,7 @@ fn quarter_of_the_escape() -> Injection {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     grid: Grid,
-    /// For each dimension: difference between the numbers of two routers whose coordinates there differ by 1.
+    /// For each dimension: difference between the indices of two routers whose coordinates in this dimension differ by 1.
     strides: [u32; 8],
     in_transit: InTransit,
     /// The VC classes if packets escape over hubs.
@@ -120,7 +122,7 @@ impl RoutingModel for HyperXOfar {
     const LINKS: &'static [LinkKnowledge] = &[LinkKnowledge::Subnetworks, LinkKnowledge::Nothing];
 
     fn fits(graph: &Graph) -> bool {
-        // heads compare single links, so the routing does not support trunks
+        // the routing does not support trunks, because heads compare single links
         Grid::complete(graph).is_some() && graph.routers() > 2 && !graph.has_trunks()
     }
 
@@ -147,9 +149,9 @@ impl RoutingModel for HyperXOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // In each dimension, all packets of a router go to the complement of its coordinate. One of the router's 3 links in the dimension
-        // leads to this complement. At load 1, the 16 routers with 4 terminals each send 4 x 16 flits per cycle in total. m <= 16 of these
-        // flits take a direct link, and d flits take two of the 3 x 16 links of this dimension. Therefore m + 2 d <= 48, and m + d <= 32.
+        // In each dimension, all packets of a router go to the complement of the router's coordinate. One of its 3 links in this dimension
+        // leads there. At load 1, the 16 routers with 4 terminals each send 4 x 16 flits per cycle in total. m <= 16 of these flits take a
+        // direct link, and d flits take two of the 3 x 16 links of this dimension. Therefore m + 2 d <= 48, and m + d <= 32.
         const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         let detours = Accepts::WithDetours(32.0 / 64.0);
         let example = |parameters: &str| Example::of(parameters).only_on(&[CUBE, SQUARE]);
@@ -169,7 +171,7 @@ const SQUARE: &str = r#"{"hyperx": {"widths": [4, 4], "terminals_per_router": 4}
 const CUBE: &str = r#"{"hyperx": {"widths": [3, 2, 3], "terminals_per_router": 2}}"#;
 
 impl Runtime {
-    /// The number of the router whose coordinates are `at`.
+    /// Index of the router whose coordinates are `at`.
     #[inline(always)]
     fn router(&self, at: u64) -> usize {
         let dims = 0..usize::from(self.grid.dims);
@@ -182,13 +184,13 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class: 0 }
     }
 
-    /// The minimal hops to the destination router, for a packet that is at a different router.
+    /// The minimal hops to the destination router. The packet must be at another router.
     fn minimal(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let packet = *packet;
         self.grid.differences(at, packet.dest).map(move |d| self.minimal_in(at, d, &packet))
     }
 
-    /// The minimal hop that a packet prefers. A hash selects it. The hop stays the same while the packet is at router `at`.
+    /// The minimal hop that a packet prefers. A hash selects it, so that it stays the same while the packet is at router `at`.
     #[inline(always)]
     fn preferred(&self, at: u64, packet: &Packet) -> Hop {
         // one bit for each dimension in which the coordinates differ
@@ -199,7 +201,7 @@ impl Runtime {
         self.preferred_of(at, packet, differ & 0x0101_0101_0101_0101)
     }
 
-    /// The minimal hop that the packet prefers among the dimensions in `differ` (bit 8 d for dimension d).
+    /// The minimal hop that the packet prefers among the dimensions whose bits are set in `differ` (bit 8 d for dimension d).
     #[inline(always)]
     fn preferred_of(&self, at: u64, packet: &Packet, mut differ: u64) -> Hop {
         let random = hash(0, packet.src, packet.seq, 0x0fa3);
@@ -218,7 +220,7 @@ impl Runtime {
         })
     }
 
-    /// The hop that a head requests, before the injection rule is applied, which can keep the packet at its source.
+    /// The hop that a head requests, without regard to the injection rule, which can keep the packet at its source.
     #[inline(always)]
     fn wish<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, turn: u32) -> Hop {
         let preferred = self.preferred(at, packet);
@@ -229,8 +231,9 @@ impl Runtime {
         self.another(at, here, packet, turn, (preferred, looks))
     }
 
-    /// Another minimal hop, if one is open. Otherwise a detour, if the head looks for one and one is open. Otherwise a hop into the ring,
-    /// if no minimal hop has space. Otherwise the preferred minimal hop.
+    /// Returns another minimal hop, if one is open. Otherwise returns an open detour, if the head looks for one. Otherwise returns a hop
+    /// into the ring, if no minimal hop has space. The last choices are a hop over a link that is off (`to_wake`), and the preferred
+    /// minimal hop.
     #[inline(never)]
     fn another<Q: View + ?Sized>(
         &self,
@@ -258,8 +261,8 @@ impl Runtime {
         escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
     }
 
-    /// If the preferred output has no space, a hop over a link that is off. A link that is off wakes only if a head requests it. The hop is
-    /// part of a detour only if the preferred output is broken.
+    /// Returns a hop over a link that is off, if the preferred output has no space. Such a link wakes only if a head requests it. The hop
+    /// begins a detour only if the preferred output is broken.
     fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
         let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         if self.in_transit.has_room(here, preferred) {
@@ -269,7 +272,7 @@ impl Runtime {
         self.minimal(at, packet).find(sleeps).or_else(detours)
     }
 
-    /// Every hop that a packet may take at router `at`. This router is not the packet's destination. Each has a flag: true if the hop is
+    /// Every hop that a packet may take at router `at`. The router must not be its destination router. Each hop has a flag: true if it is
     /// minimal. Minimal hops come first.
     fn possible(&self, at: u64, packet: &Packet) -> Vec<(Hop, bool)> {
         let escapes = self.in_transit.escapes(self.router(at), self.router(packet.dest), packet);
@@ -320,7 +323,7 @@ impl Routing for Runtime {
 
     fn taken(&self, at: u64, packet: &mut Packet, hop: Hop) {
         if at == packet.dest {
-            return; // the hop leads to the terminal
+            return; // the packet is at its destination router: the hop leads to the terminal
         }
         if let Some(lines) = self.lines.get() {
             return self.takes_by_links(lines, at, packet, hop);
@@ -374,9 +377,9 @@ impl Routing for Runtime {
         true
     }
 
-    /// The limit is the sum of two parts. The first part is the limit of `InTransit::most_hops` if each stay outside of rings has one hop
-    /// per dimension. The second part is one more hop for each dimension in which a detour is possible, because a packet makes only one
-    /// detour per dimension in total. There is no limit if a hub can move.
+    /// The limit is the sum of two parts. The first part is `InTransit::most_hops` with one hop per dimension in each stay outside of
+    /// rings. The second part is one hop for each dimension in which a detour is possible. A packet makes only one detour per dimension on
+    /// its whole path. There is no limit if a hub can move.
     fn most_hops(&self) -> Option<u32> {
         if self.lines.are_there() {
             return None;

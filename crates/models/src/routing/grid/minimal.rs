@@ -1,19 +1,19 @@
 //! Minimal routing on a HyperX in a random order of dimensions. The VC class of a hop is its index in the path.
 //!
 //! # Source
-//! The algorithm is "Shortest" of the simulator CAMINOS on a Hamming graph, with the next VC at each hop. The routing is oblivious:
-//! each packet draws the order of dimensions at random, and the routing does not read queues.
+//! The algorithm is "Shortest" of the simulator CAMINOS on a Hamming graph, with the next VC at each hop. The routing is oblivious: each
+//! packet draws the order of dimensions at random, whatever the queues are.
 //! # Parameters
 //! None.
 //! # Guarantees
-//! Minimal paths. The routing has one VC class per dimension. The class rises with each hop, so dependencies between channels are
-//! acyclic.
+//! Paths are minimal. The routing has one VC class per dimension. The class rises with each hop, so the dependencies between channels have
+//! no cycle.
 //! # Not modelled
 //! A choice of the dimension by congestion.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that
-//! the smallest buffers cause no stall. `engine/tests/bounds.rs` checks that tornado traffic reaches its theoretical bound. The rows
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/bounds.rs` checks that throughput under tornado traffic reaches its theoretical bound. The rows
 //! `shortest` of `tests/data/golden/caminos.csv` compare this routing with CAMINOS.
 
 use crate::routing::bounds::SharedBounds;
@@ -78,8 +78,8 @@ impl Routing for Runtime {
         Some(Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class })
     }
 
-    /// Lists a hop in every dimension in which the packet is not at its destination's coordinate, or the hop to the terminal if the
-    /// packet is at its destination.
+    /// Lists a hop in every dimension in which the packet is not at its destination's coordinate. At the destination router, lists the hop
+    /// to the terminal.
     fn steps(&self, at: u64, packet: &Packet, _seed: u64) -> Vec<Step> {
         let (class, after) = (packet.lane, Packet { lane: packet.lane + 1, ..*packet });
         let hops = self.grid.differences(at, packet.dest);

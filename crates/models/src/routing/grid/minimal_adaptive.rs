@@ -1,34 +1,36 @@
-//! Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. The escape path follows
-//! dimension order.
+//! Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. Separate escape VCs, on
+//! which packets follow dimension order, prevent deadlock.
 //!
 //! # Source
-//! J. Duato, "A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks", IEEE TPDS 4(12), 1993; as used by
-//! BlueGene/L (Adiga et al., IBM J. R&D 49(2/3), 2005) and by F. J. Andujar et al., "Energy efficient torus networks
-//! with aggregated links", JPDC 2019: two adaptive and two escape VCs, virtual cut-through.
+//! J. Duato, "A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks", IEEE TPDS 4(12), 1993. The form
+//! with two adaptive and two escape VCs and virtual cut-through is that of BlueGene/L (Adiga et al., IBM J. R&D
+//! 49(2/3), 2005) and of F. J. Andujar et al., "Energy efficient torus networks with aggregated links", JPDC 2019.
 //! # Parameters
 //! `leave_escape`: whether a packet on an escape VC may return to adaptive VCs.
 //! # Guarantees
-//! Minimal paths. VC classes: first the classes of the escape path, then one adaptive class. On a torus the escape path has two
-//! classes. Class 0 is used while the path to the destination's coordinate still crosses the wrap link. Class 1 is used after that.
-//! In every allocation step a head requests an output again. It requests the open adaptive VC with the most credits, or the escape
-//! hop if no adaptive VC is open. If several VCs have the most credits, a hash of the cycle chooses one. The escape path follows
-//! dimension order. An escape hop is available at every router, and escape paths are acyclic. If the destination is half way round
-//! a ring, both directions are minimal. In this case the escape path uses the direction without the wrap link.
+//! Paths are minimal. The first VC classes are those of the escape path, the last one is adaptive. On a torus the escape path has two
+//! classes. Class 0 is for hops before the wrap link on the path to the destination's coordinate, and class 1 for all other hops. In every
+//! allocation step a head chooses its output again. It requests the open adaptive VC with the most credits, or the escape hop if no
+//! adaptive VC is open. If several VCs have the most credits, a hash of the cycle chooses one. The escape path follows dimension order. At
+//! every router a packet has an escape hop, and the dependencies between escape channels have no cycle. If the destination is half way
+//! round a ring, both directions are minimal. In this case the escape path uses the direction without the wrap link.
 //!
-//! On a HyperX under a policy that switches links of lines, adaptive hops are the direct links that are on. If all direct links are dark, a
-//! packet may take a detour over a router with active links to both ends, once in each dimension. If no detour is open, the packet
-//! reactivates a shadow link. The escape path crosses dimensions in order, leads over the hub of each line, and needs one more VC class.
-//! Under such a policy paths can be longer than minimal paths: at most 3 links in each dimension, as long as the hub does not move.
+//! A line is a set of routers of a HyperX that differ in one coordinate. Under a power policy that switches links of lines, adaptive hops
+//! use the direct links that are on. If all direct links are dark, a packet may take a detour over a router with active links to both ends,
+//! once in each dimension. If no detour is open, the packet takes a shadow link, which becomes active again. The escape path crosses
+//! dimensions in order, leads over the hub of each line, and needs one more VC class. (The hub is the router with active links to all
+//! others.) Under such a policy, paths are not always minimal: they have at most 3 links in each dimension, as long as the hub does not
+//! move.
 //! # Not modelled
-//! The routing does not read the credits of routers further along the path. Weft refuses this routing with wormhole flow control if packets
-//! have several flits.
+//! A choice by the credits of routers further along the path. Weft refuses this routing with wormhole flow control if packets have several
+//! flits.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/choosing.rs` checks that packets choose evenly between equal outputs, and that a trunk
-//! carries as much as its links together. `engine/tests/bounds.rs` checks that tornado traffic reaches its bound, and that cuts of the
-//! network limit uniform traffic. `conformance/src/policy.rs` checks that no packet is lost under policies that switch links. No test
-//! compares this routing with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/choosing.rs` checks that packets use outputs with equal credits equally often, and that a trunk
+//! carries as much as its links together. `engine/tests/bounds.rs` checks that throughput reaches its theoretical bound under tornado
+//! traffic, and that uniform traffic is limited by cuts of the network. `conformance/src/policy.rs` checks that no packet is lost under
+//! policies that switch links. No test compares this routing with another simulator.
 
 mod by_links;
 
@@ -48,8 +50,8 @@ use weft_api::state::Packet;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. The escape path follows
-/// dimension order.
+/// Minimal adaptive routing on grids: at every hop a packet may take any minimal direction. Separate escape VCs, on
+/// which packets follow dimension order, prevent deadlock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MinimalAdaptive {
@@ -69,11 +71,11 @@ pub struct Runtime {
     /// Index of the adaptive VC class. Lower classes belong to the escape path.
     adaptive: u8,
     leave_escape: bool,
-    /// Table of minimal ports, by [dimension][own coordinate][destination coordinate]: one bit for each port that
-    /// begins a minimal path.
+    /// Table of minimal ports, indexed by dimension, own coordinate and destination coordinate. An entry has one bit
+    /// for each port that begins a minimal path.
     ways: Vec<u128>,
-    /// For each dimension: the index in `ways` at which the dimension starts, and the width of the dimension [routers]. Empty if a router
-    /// has more ports than the mask of ports has bits.
+    /// For each dimension: index of its first entry in `ways`, and width of the dimension [routers]. Empty if a router has more ports than
+    /// an entry of `ways` has bits.
     ways_of: Vec<(u32, u32)>,
     lines: SwitchedLines,
 }
@@ -118,13 +120,13 @@ impl Runtime {
         here.best_or_fallback(last, turn)
     }
 
-    /// True if the grid has more ports than the bit mask of [`Routing::candidates`] can hold.
+    /// True if a router has more ports than the bit mask of [`Routing::candidates`] has bits.
     #[inline(always)]
     fn is_wide(&self) -> bool {
         self.ways_of.is_empty()
     }
 
-    /// Returns the hops to the minimal ports, on a grid with too many ports for a bit mask.
+    /// Returns the adaptive hops of a packet on a grid whose routers have too many ports for a bit mask.
     fn wide_hops(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Hop> + use<'_> {
         let (to, class) = (packet.dest, self.adaptive);
         let differences = self.grid.differences(at, to).filter({
@@ -135,8 +137,7 @@ impl Runtime {
         differences.flat_map(ports).map(move |port| Hop { port, class })
     }
 
-    /// True if the packet's last hop was on an escape VC and the packet must therefore stay on escape VCs. `Packet::lane` records the kind
-    /// of the last hop.
+    /// True if the packet must stay on escape VCs, because its last hop was on an escape VC (`Packet::lane`) and `leave_escape` is false.
     #[inline(always)]
     fn must_stay(&self, packet: &Packet) -> bool {
         !self.leave_escape && packet.lane == ON_ESCAPE
@@ -173,7 +174,7 @@ impl Routing for Runtime {
             classes: self.classes.clone(),
             decides: Decides::EachStep,
             remembers: !self.leave_escape || self.lines.are_there(),
-            // if a policy switches links, the candidate ports depend on the states of links
+            // if a policy switches links, the candidate ports also depend on the states of links
             compares_credits_of: (!self.lines.are_there() && !self.is_wide()).then_some(self.adaptive),
             ..Needs::default()
         }

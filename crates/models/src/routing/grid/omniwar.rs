@@ -1,28 +1,29 @@
-//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension (one in which it is not at its
-//! destination's coordinate). A packet can also make a detour if enough VC classes remain for the rest of its path.
+//! OmniWAR: incremental adaptive routing of a HyperX. At each hop a packet may cross any unaligned dimension. A dimension is unaligned if
+//! the packet is not at its destination's coordinate there. A packet can also make a detour in an unaligned dimension, if enough VC classes
+//! remain for the rest of its path.
 //!
 //! # Source
 //! N. McDonald, M. Isaev, A. Flores, A. Davis, J. Kim, "Practical and Efficient Incremental Adaptive Routing for HyperX Networks",
 //! SC'19. The bias T is our addition, as in `dal`. The rule that forbids two consecutive detours in the same dimension is also
 //! ours.
 //! # Parameters
-//! `deroutes` M \[hops\]: number of detours. `threshold` T \[flits\]: bias toward minimal hops. `sensor`: the measure
-//! of the queue q of an output.
+//! `deroutes` M \[hops\]: number of detours that a packet which crosses all dimensions can make. `threshold` T
+//! \[flits\]: bias towards minimal hops. `sensor`: definition of q, the queue of an output.
 //! # Guarantees
 //! The routing has N + M VC classes, where N is the number of dimensions with two or more routers. The VC class of a hop is its index in
-//! the path. The class rises with each hop, so dependencies between channels are acyclic. At each router the candidates are the minimal hop
-//! of every unaligned dimension, and the hops to all other routers of unaligned dimensions. A detour is a candidate if the VC classes above
-//! its class are enough for one hop in each unaligned dimension. Directly after a detour, another detour in the same dimension is not a
-//! candidate. The candidate with the least cost wins. The cost is q * (remaining hops), plus T for a detour. A minimal hop wins against a
-//! detour of equal cost, and a hash decides between other equal candidates. A packet that has fewer than N minimal hops may make more than
-//! M detours. No path has more than N + M links.
+//! the path. The class rises with each hop, so the dependencies between channels have no cycle. At each router the candidates are the
+//! minimal hop of every unaligned dimension, and the hops to all other routers of unaligned dimensions. A detour is a candidate if the VC
+//! classes above its class are enough for one hop in each unaligned dimension. Directly after a detour, another detour in the same
+//! dimension is not a candidate. The candidate with the least cost wins. The cost is q * (remaining hops), plus T for a detour. A minimal
+//! hop wins against a detour of equal cost, and a hash decides among other candidates of equal cost. A packet whose minimal path has fewer
+//! than N hops may make more than M detours, but no path has more than N + M links.
 //! # Not modelled
-//! DimWAR, which crosses dimensions in order on two VC classes (`ugal_p` is similar).
+//! DimWAR, a variant that crosses dimensions in order on two VC classes (`ugal_p` is similar).
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that the paths of `omniwar` are all paths that the classes allow, and no
-//! others. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours permit. No test compares this
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/paths.rs` checks that packets can take all paths that the VC classes permit, and no others.
+//! `engine/tests/bounds.rs` checks that the accepted load is at least half of the theoretical bound with detours. No test compares this
 //! routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
@@ -50,19 +51,19 @@ weft_units::codes! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OmniWar {
-    /// M: number of detours of a packet that crosses all dimensions [hops]. Each detour needs one more VC class. Default: one
+    /// M: number of detours that a packet which crosses all dimensions can make [hops]. Each detour needs one more VC class. Default: one
     /// detour for each dimension of three or more routers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deroutes: Option<u32>,
     /// Bias toward minimal hops, added to the cost of a detour.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor that reads the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
 
-/// The default is our choice, as in `dal`: a packet does not leave the minimal path for a difference of two flits.
+/// The default threshold is our choice, as in `dal`: a queue that is two flits longer on the minimal path does not justify a detour.
 fn two() -> Flits {
     Flits(2)
 }
@@ -73,8 +74,8 @@ fn window() -> Sensor {
     Sensor::HistoryWindow
 }
 
-/// In a packet, `lane` is the number of hops that the packet has made. `dim` is 1 plus the dimension of the last hop if that hop was a
-/// detour, and otherwise 0.
+/// In a packet's state, `lane` is the number of hops that the packet has made. If the last hop was a detour, `dim` is 1 + the dimension of
+/// that hop, and otherwise 0.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
@@ -129,8 +130,8 @@ struct Candidate {
 }
 
 impl Runtime {
-    /// Returns the hops that a packet can take at router `at`. This router is not the packet's destination. For each unaligned dimension
-    /// the minimal hop comes first, and then the detours.
+    /// Returns the hops that a packet can take at router `at`, which must not be its destination router. In each unaligned dimension the
+    /// minimal hop comes first, and then the detours.
     #[inline(always)]
     fn candidates_at(&self, at: u64, packet: &Packet) -> impl Iterator<Item = Candidate> + use<'_> {
         let Packet { dest, lane, dim, .. } = *packet;
@@ -154,7 +155,7 @@ impl Runtime {
     }
 }
 
-/// Updates the state of a packet that takes this hop.
+/// Updates the state of a packet that takes the hop `candidate`.
 fn take(packet: &mut Packet, candidate: Candidate) {
     packet.lane += 1;
     packet.dim = if candidate.is_detour { candidate.d as u8 + 1 } else { 0 };

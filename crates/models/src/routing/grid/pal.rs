@@ -1,28 +1,28 @@
-//! PAL: power-aware progressive load-balanced routing. PAL is UGAL_p that also knows which links are active in the subnetworks of a
-//! router.
+//! PAL: power-aware progressive load-balanced routing. PAL is the routing `ugal_p` with the additional knowledge of the active links in the
+//! subnetworks of a router.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a dimension of a HyperX, a group of a dragonfly) a packet
-//! goes directly, or over one other router. The packet draws the intermediate router from the routers with active links to both ends. If
-//! the direct link is active, the packet takes it if q_m <= 2 q_n + T, where q_m is its queue, and q_n is the queue of the first hop of
-//! the detour. If the direct link is a shadow link, the packet takes the detour while the detour has a credit. Otherwise the packet
-//! reactivates the shadow link. If the direct link is inactive or waking, the packet takes the detour. From the intermediate router the
-//! packet takes the direct link, even if that is a shadow link. If this direct link has gone off meanwhile, the packet goes over the hub.
-//! For faults that cut the links of the hub, see `engine/src/network/faults.rs`. Under a policy that never switches a link off, a head at
-//! a broken link takes another hop of `steps` whose link works.
+//! Kim et al., "TCEP", ISCA 2018, Section IV-E, Table I. In each subnetwork (a line of a HyperX, a group of a dragonfly) a packet goes
+//! directly, or takes a detour over one other router. It draws this intermediate router from the routers with active links to both ends. If
+//! the direct link is active, the packet takes it if q_m <= 2 q_n + T. Here q_m is the queue of the direct link, and q_n that of the first
+//! hop of the detour. If the direct link is a shadow link, the packet takes the detour if the detour has a credit. Otherwise the packet
+//! takes the shadow link, which becomes active again. If the direct link is inactive or waking, the packet takes the detour. From the
+//! intermediate router the packet takes the direct link, even if that is a shadow link. If this direct link has gone off before the packet
+//! takes it, the packet goes over the hub of the subnetwork. For faults that cut the links of the hub, see `engine/src/network/faults.rs`.
+//! Under a policy that never switches a link off, a head at a broken link takes another hop from `steps` whose link works.
 //! # Parameters
-//! `threshold`: the bias T toward the direct link \[flits\]. `sensor`: the measure of the queue q of an output.
+//! `threshold`: the bias T towards the direct link \[flits\]. `sensor`: definition of q, the queue of an output.
 //! # Guarantees
-//! A packet uses two VC classes in each subnetwork that it crosses: class 0 toward an intermediate, and class 1 to its destination
-//! in the subnetwork. After a class-0 hop into the hub a packet takes only class-1 hops, so classes rise. If all links are active,
-//! PAL takes the same hops as `ugal_p`, with the same random draws. In a dragonfly, paths between groups are minimal. PAL applies
+//! A packet uses two VC classes in each subnetwork that it crosses. Class 0 is for a hop to an intermediate, and class 1 for the hop to its
+//! destination in the subnetwork. After a class-0 hop into the hub a packet takes only class-1 hops, so classes rise. If all links are
+//! active, PAL takes the same hops as `ugal_p`, with the same random draws. In a dragonfly, paths between groups are minimal. PAL applies
 //! inside the source group and the destination group.
 //! # Not modelled
 //! Detours over other groups of a dragonfly.
 //! # Validation
-//! The tests of this file check Table I row by row. `engine/tests/pal.rs` checks that results are equal to those of `ugal_p` to the last
-//! bit while all links are on. It also checks fixed subsets of links that are on: packets reach every destination in the number of hops
-//! that theory gives. Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that
+//! The tests of this file check the rows of the paper's Table I. `engine/tests/pal.rs` checks that results are equal to those of `ugal_p`
+//! to the last bit if all links are on. If only a fixed set of links is on, it checks that packets reach every destination in the number of
+//! hops that theory gives. Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that
 //! latency without contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs`
 //! checks that the smallest buffers cause no stall. No test compares this routing with another simulator, because other simulators have no
 //! link states.
@@ -43,21 +43,21 @@ use weft_api::subnetworks::{Leg, LinkTable, Subnets};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// PAL: UGAL_p that knows which links are active, in each dimension of a HyperX or inside the groups of a dragonfly. Paths
+/// PAL: the routing `ugal_p` with knowledge of the active links, in each dimension of a HyperX or inside the groups of a dragonfly. Paths
 /// between groups are minimal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pal {
-    /// Bias toward the minimal path, added to the cost of a detour.
+    /// Bias T towards the direct link, added to the cost of a detour.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor that measures the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
 
-/// The default is the threshold of `ugal_p`, so that both routings take the same paths while all links are on. The TCEP paper
-/// gives no threshold.
+/// The default is the threshold of `ugal_p`, so that both routings take the same paths if all links are on. The TCEP paper gives no
+/// threshold.
 fn two() -> Flits {
     Flits(2)
 }
@@ -75,8 +75,8 @@ pub struct Runtime {
     groups: Option<Groups>,
     threshold: i32,
     sensor: Sensor,
-    /// The policy that decides which links are on, and the link classes that it manages. `Some` only while `weft check`
-    /// computes paths under the policy.
+    /// The policy that determines which links are on in cycle 0 and, for each link class, whether it manages the class.
+    /// `Some` only while `weft check` computes paths under this policy.
     begins: Option<(Arc<dyn Policy>, Vec<bool>)>,
 }
 
@@ -105,8 +105,9 @@ impl RoutingModel for Pal {
 }
 
 impl Runtime {
-    /// Returns the present leg of the packet at `at` (not its destination). On a dragonfly, returns the hop out of the
-    /// group as `Err` if the packet leaves the group here.
+    /// Returns the present leg (path within one subnetwork) of a packet at router `at`, which must not be its
+    /// destination router. If the packet leaves its group of a dragonfly at this router, returns the hop out of the
+    /// group as `Err`.
     #[inline(always)]
     fn leg(&self, at: u64, packet: &Packet, seed: u64) -> Result<Leg, Hop> {
         match &self.groups {
@@ -115,7 +116,7 @@ impl Runtime {
         }
     }
 
-    /// Returns the leg of a packet on a HyperX (part of `leg`).
+    /// Returns the leg of a packet on a HyperX, for `leg`.
     #[inline(always)]
     fn leg_on_grid(at: u64, packet: &Packet) -> Leg {
         let d = Grid::first_difference(at, packet.dest).unwrap_or(0);
@@ -163,8 +164,8 @@ impl Runtime {
         if stays { direct } else { go_round(packet, detour) }
     }
 
-    /// Returns the hop at the intermediate router of a leg: the direct link, or the hop over the hub if the direct link
-    /// has gone off meanwhile.
+    /// Returns the hop at the intermediate router of a leg: the direct link or, if this link has gone off, the hop over
+    /// the hub.
     #[inline(always)]
     fn go_on<Q: View + ?Sized>(&self, leg: Leg, here: &Q, packet: &mut Packet) -> Hop {
         let direct = self.direct(leg);
@@ -183,10 +184,10 @@ impl Runtime {
         }
     }
 
-    /// Returns the hop over the hub. The hub has links to all members. If a fault has cut one of these links, the hop goes over the next
-    /// hub, otherwise over a lower member, otherwise over any member with links to both ends. The preference for lower members keeps the
-    /// hops of class 0 in a fixed order. If no member has links to both ends, the function returns the direct hop, which the packet cannot
-    /// take now.
+    /// Returns the hop over the hub. The hub has links to all members. If a fault has cut one of these links, the hop goes over another
+    /// member with links to both ends: over the next hub, otherwise over a member with a lower index than this router, otherwise over any
+    /// member. Lower members come first because then the hops of class 0 keep a fixed order. If no member has links to both ends, returns
+    /// the direct hop, which the packet cannot take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));
@@ -207,8 +208,8 @@ impl Runtime {
         Hop { port: self.nets.port_to(leg.d, leg.own, c), class: leg.class }
     }
 
-    /// Returns whether packets might find the link between members `a` and `b` on. The result is true for every link unless `weft check`
-    /// assumes a power policy.
+    /// True if packets can find the link between members `a` and `b` on. False only while `weft check` computes paths under a power policy,
+    /// for a link that is off in cycle 0.
     fn is_on(&self, at: u64, leg: Leg, a: u8, b: u8) -> bool {
         let Some((policy, managed)) = &self.begins else { return true };
         let number = match &self.groups {
@@ -231,7 +232,8 @@ impl Routing for Runtime {
         if at == packet.dest {
             return Some(Hop::to_terminal(packet));
         }
-        // `at_head` decides later, by the state of the link when the packet is at the head of its queue
+        // only a hop out of a group is known now. Inside a subnetwork, `at_head` decides later, when the packet is at the front of its
+        // queue, by the states of links
         Self::leg_in_group(self.groups.as_ref()?, at, packet, seed).err()
     }
 
@@ -244,7 +246,7 @@ impl Routing for Runtime {
         hop
     }
 
-    /// Lists all hops that are possible in some state of the links. At the first router of a leg, these are the direct hop and every
+    /// Lists every hop that is possible with some set of active links. At the first router of a leg, these are the direct hop and every
     /// detour. At an intermediate router, these are the direct hop and the hop to the hub, which is assumed to be member 0.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
@@ -260,7 +262,7 @@ impl Routing for Runtime {
         };
         let direct = option(self.direct(leg), 1, 0, 0);
         if packet.dim == leg.number {
-            // if all links are active, a packet takes the first of these hops
+            // the first hop is the one that a packet takes if all links are active
             let hub = (leg.own != 0 && leg.to != 0).then(|| option(self.over(leg, 0), 2, 0, 0));
             return std::iter::once(direct).chain(hub).collect();
         }
@@ -283,7 +285,7 @@ impl Routing for Runtime {
     /// order: hops of class 0, hops of class 0 into the hub (member 0), hops of class 1.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let Some((d, to)) = self.nets.behind(hop.port, |d| self.nets.member(at, d)) else {
-            return 3; // between groups: after the classes of the first leg
+            return 3; // a hop between groups comes after the classes of the first leg
         };
         let (leg, class) = if self.groups.is_some() { (hop.class / 2, hop.class % 2) } else { (d as u8, hop.class) };
         let step = if class == 1 { 2 } else { u32::from(to == 0) };
@@ -310,8 +312,8 @@ impl Routing for Runtime {
         self.begins = Some((policy.clone(), managed.to_vec()));
     }
 
-    /// From now on, assumes that all links are on. Returns true if a policy was assumed before and this policy switches all links on when
-    /// the network is full.
+    /// From now on, paths are computed as if all links were on. Returns true if paths were computed under a policy before, and if this
+    /// policy switches all links on when the network is full.
     fn assume_all_links(&mut self) -> bool {
         self.begins.take().is_some_and(|(policy, _)| policy.fills_up())
     }
@@ -321,7 +323,7 @@ impl Routing for Runtime {
     }
 }
 
-/// Updates the packet that begins a detour with this hop, and returns the hop.
+/// Updates the state of a packet that begins a detour with the hop `hop`, and returns the hop.
 #[inline(always)]
 fn go_round(packet: &mut Packet, hop: Hop) -> Hop {
     packet.flags |= DETOUR | AROUND;
@@ -335,7 +337,7 @@ fn any_other(leg: Leg, k: u8) -> u8 {
     c + u8::from(c >= leg.own.max(leg.to))
 }
 
-/// Returns the position of set bit number `k`, counted from 0.
+/// Returns the position of the set bit with index `k` among the set bits.
 #[inline(always)]
 fn nth(mut bits: u64, k: u32) -> u8 {
     for _ in 0..k {
@@ -349,8 +351,8 @@ mod tests {
     use super::*;
     use weft_api::subnetworks::Views;
 
-    /// A router that is member 1 of a line of four, with member 0 as hub. The fields have the states and queues of its outputs
-    /// to members 0, 2 and 3.
+    /// A router that is member 1 of a line of four, with member 0 as hub. The fields contain the states and queues of its outputs to
+    /// members 0, 2 and 3.
     struct Router {
         states: [LinkState; 3],
         queues: [i32; 3],
@@ -433,13 +435,14 @@ mod tests {
 
     #[test]
     fn table_1_row_by_row() {
-        // active link: minimal if q_m <= 2 q_n + T
+        // active direct link: the packet takes it if q_m <= 2 q_n + T
         assert_eq!(goes(LinkState::On, [4, 1], 0), MINIMAL);
         assert_eq!(goes(LinkState::On, [5, 1], 0), AROUND_THE_HUB);
-        // shadow link: the detour while it has a credit, with any queues; otherwise the shadow link; it then becomes active again
+        // direct link is a shadow link: the packet takes the detour if it has a credit, whatever the queues are; otherwise it takes the
+        // shadow link
         assert_eq!(goes(LinkState::Shadow, [0, 30], 1), AROUND_THE_HUB);
         assert_eq!(goes(LinkState::Shadow, [0, 30], 0), MINIMAL);
-        // inactive link: the detour, with or without credits
+        // inactive direct link: the packet takes the detour, with or without credits
         for state in [LinkState::Off, LinkState::Waking, LinkState::Draining] {
             assert_eq!(goes(state, [0, 30], 0), AROUND_THE_HUB);
         }

@@ -1,29 +1,30 @@
-//! SLaC: dimension order on a 2D HyperX in which a power policy can switch the highest rows off. From a dark row a packet goes down into
-//! a row that is on.
+//! SLaC: dimension order on a 2D HyperX in which a power policy can switch off the links of the highest rows. From such a dark row, a
+//! packet first goes down its column into a row that is on.
 //!
 //! # Source
-//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016, as used by Kim et al., "TCEP",
-//! ISCA 2018, section V.
+//! Demir and Hardavellas, "SLaC: Stage Laser Control for a Flattened Butterfly Network", HPCA 2016. The form is the one that Kim et al.,
+//! "TCEP", ISCA 2018, section V, compare with TCEP.
 //! # Parameters
-//! `via`: rule that chooses the row over which a packet goes from one dark row to another. `by_destination`: the row with the
-//! number of the destination router, modulo the number of rows that are on. `lowest`: the first row. `newest`: the row that was
-//! switched on last. `random`: a row that each packet draws.
+//! `via`: rule that chooses the row over which a packet goes from one dark row to another. `by_destination`: the row whose index is the
+//! number of the destination router modulo the number of rows that are on. `lowest`: the first row. `newest`: the row that was switched on
+//! last. `random`: a row that each packet draws.
 //! # Guarantees
-//! Assume that stages 1 to S are on. These are the links in rows 1 to S, and the column links with an end in one of these rows. With these
-//! links, any router reaches any other in at most 3 hops. From a row that is on, a packet follows dimension order. From a dark row, the
-//! packet first crosses its column into a row that is on. A packet always uses the value of S that was valid when the packet became the
-//! head of its queue in its source router. The routing has only one VC class, so packets that cannot move can fill the whole buffer of an
-//! input. The policy `slac`, which measures buffer occupancy, relies on this. A column link that is not the last link of its path is the
-//! first link, and leads down. Packets therefore come to a row link only from a higher row or from a terminal, and take upward links of a
-//! column last. Dependencies between channels are acyclic for every S, and also if packets with different values of S are in the network
-//! at the same time. Under `always_on` the routing takes the same paths as `dimension_order`.
+//! Let stages 1 to S be on. Then the links in rows 1 to S are on, and the column links with an end in one of these rows. Over these links,
+//! any router reaches any other in at most 3 hops. From a row that is on, a packet follows dimension order. From a dark row, the packet
+//! first crosses its column into a row that is on. A packet always uses the value of S that was valid when the packet reached the front of
+//! its queue in its source router. The routing has only one VC class, so packets that cannot move can fill the whole buffer of an input.
+//! The policy `slac`, which measures buffer occupancy, relies on this. A column link on a path is the last link of the path, or it is the
+//! first link and leads down. Packets therefore come to a row link only from a higher row or from a terminal, and an upward column link is
+//! always their last link. Hence the dependencies between channels have no cycle for any S, even if packets with different S are in the
+//! network at the same time. Under `always_on` the routing takes the same paths as `dimension_order`.
 //! # Not modelled
-//! The routing does not balance load between the links that are on, because its choice never reads a queue. The TCEP
-//! paper criticises SLaC for this.
+//! A balance of the load among the links that are on: the routing reads no queue, for which the TCEP paper criticises
+//! SLaC.
 //! # Validation
 //! `engine/tests/slac.rs` checks paths, latency without contention and connectivity for every S. It also checks that packets take the hops
-//! of dimension order under `always_on`, and checks the bounds under tornado and bit reverse. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. No test compares this routing with another simulator, because none has SLaC.
+//! of dimension order under `always_on`, and that throughput reaches its theoretical bounds under tornado and bit reverse.
+//! `engine/tests/stall.rs` checks that the smallest buffers cause no stall. No test compares this routing with another simulator, because
+//! no other simulator has SLaC.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -43,8 +44,8 @@ use weft_units::Refusal;
 const X: usize = 0;
 const Y: usize = 1;
 
-/// SLaC: dimension order on a 2D HyperX in which a power policy can switch the highest rows off. From a dark row a packet goes down into
-/// a row that is on.
+/// SLaC: dimension order on a 2D HyperX in which a power policy can switch off the links of the highest rows. From such a dark row, a
+/// packet first goes down its column into a row that is on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slac {
@@ -57,7 +58,7 @@ pub struct Slac {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
-    /// The row with the number of the destination router, modulo the number of rows that are on.
+    /// The row whose index is the number of the destination router modulo the number of rows that are on.
     #[default]
     ByDestination,
     /// The lowest row.
@@ -76,8 +77,7 @@ pub struct Runtime {
     /// Number of stages that are on for packets that start now. Their rows are 0 to `stages - 1`. The overseer of the policy
     /// changes this number between two cycles, when no router runs.
     stages: AtomicU8,
-    /// True if a policy switches stages on and off. In this case a packet keeps to the stages that are on when it
-    /// starts.
+    /// True if a policy switches stages on and off. Then a packet uses only the stages that were on when it started.
     switched: bool,
 }
 
@@ -132,8 +132,8 @@ impl Runtime {
         }
     }
 
-    /// Returns the hop along the column into `row`, and marks the packet as on a detour if `row` is not the destination row. The path of a
-    /// packet on a detour is one or two hops longer than a minimal path.
+    /// Returns the hop along the column into row `row`. If `row` is not the destination row, marks the packet as on a detour. Its path is
+    /// then one or two hops longer than a minimal path.
     #[inline(always)]
     fn down(&self, at: u64, row: u8, packet: &mut Packet) -> Hop {
         if row != Grid::coordinate(packet.dest, Y) {
@@ -142,7 +142,7 @@ impl Runtime {
         Hop { port: self.grid.port_to(at, Y, row), class: 0 }
     }
 
-    /// Returns the rows from which a packet at `at` chooses the target of its first hop. `None` if the path in
+    /// Returns the rows from which a packet at router `at` chooses the row for its first hop. `None` if its path in
     /// dimension order has no dark link.
     #[inline(always)]
     fn rows(&self, at: u64, to: u64) -> Option<Range<u8>> {
@@ -192,7 +192,7 @@ impl Routing for Runtime {
         }
     }
 
-    /// Stores the number of stages that the overseer of the power policy has published. It is valid from now on.
+    /// Stores the number of stages that the overseer of the power policy has published, for packets that start from now on.
     fn hear(&self, published: &Published) {
         match published {
             Published::Number(stages) => self.stages.store(*stages as u8, Relaxed),
@@ -200,12 +200,12 @@ impl Routing for Runtime {
         }
     }
 
-    /// Discards a head at a broken link if stages are switched, because the head may take only the links of its path.
+    /// If stages are switched, a packet whose head is at a broken link is discarded, because it may use only the links of its stages.
     fn around_faults(&self) -> AroundFaults {
         if self.switched { AroundFaults::Drops } else { AroundFaults::ChoosesAgain }
     }
 
-    /// Lists every possible first hop. All have equal probability.
+    /// Lists every possible next hop. All listed hops have equal probability.
     fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if !self.asks(at, packet) {
             return Step::named(self, at, packet, seed);
@@ -220,13 +220,14 @@ impl Routing for Runtime {
         }
     }
 
-    /// Proves all numbers of stages together, because packets with different numbers are in flight at the same time.
+    /// The check of dependencies must test all numbers of stages together, because packets with different numbers can be in flight at the
+    /// same time.
     fn proof(&self) -> Proof<'_> {
         Proof::Together(self.every_stage().map(|routing| Box::new(routing) as Box<dyn AnyRouting>).collect())
     }
 
-    /// Returns a rank that rises with each hop. Ranks rise from the highest row to the lowest. For each row, the downward column links
-    /// into the row come first, and then the links of the row. Upward column links have the highest rank.
+    /// Returns a rank that rises with each hop. Ranks rise from the highest row to the lowest. For each row, the column links that lead
+    /// down into the row have the first rank, and the links of the row the next one. Column links that lead up have the highest rank.
     fn rank(&self, at: u64, hop: Hop) -> u32 {
         let depth = |row: u8| 2 * (u32::from(u8::MAX) - u32::from(row));
         let own = u16::from(Grid::coordinate(at, Y));

@@ -13,12 +13,12 @@
 //! # Not modelled
 //! Global knowledge (UGAL-G).
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/paths.rs` checks the costs of the two paths that the routing compares.
-//! `engine/tests/theory.rs` checks that paths are minimal in an idle network, and that tornado traffic exceeds the bound of minimal paths.
-//! `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours permit. The rows `ugal` of `flatfly`
-//! in `tests/data/golden/booksim.csv` compare this routing with BookSim2.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/paths.rs` checks the costs of the two paths that the routing compares. `engine/tests/theory.rs`
+//! checks that paths are minimal in an idle network, and that tornado traffic exceeds the bound of minimal paths. `engine/tests/bounds.rs`
+//! checks that the accepted load is at least half of the bound that detours permit. The rows `ugal` of `flatfly` in
+//! `tests/data/golden/booksim.csv` compare this routing with BookSim2.
 
 use super::valiant;
 use crate::routing::bounds::SharedBounds;

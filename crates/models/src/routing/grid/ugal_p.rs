@@ -12,11 +12,11 @@
 //! # Not modelled
 //! Link states, which the routing `pal` uses.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/theory.rs` checks that paths are minimal in an idle network, and that tornado traffic
-//! exceeds the bound of minimal paths. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours
-//! permit. No test compares this routing with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/theory.rs` checks that paths are minimal in an idle network, and that tornado traffic exceeds the
+//! bound of minimal paths. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours permit. No
+//! test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;

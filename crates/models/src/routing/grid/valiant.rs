@@ -10,11 +10,11 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check the load at which the routing saturates
-//! under tornado, bit complement and uniform traffic. Two legs of uniform traffic determine this load. No test compares this routing
-//! with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check the load at which the routing saturates under
+//! tornado, bit complement and uniform traffic. Two legs of uniform traffic determine this load. No test compares this routing with another
+//! simulator.
 
 use crate::routing::on_grid::{Dateline, Grid};
 use crate::routing::{

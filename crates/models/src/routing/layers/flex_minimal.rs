@@ -30,12 +30,12 @@
 //! # Not modelled
 //! A choice between shortest paths by congestion.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. The tests of this file check that `balanced` lists all hops that begin a shortest path. They also check
-//! that `printed` lists the hops of algorithm 1, and that detours are those of the paper. `engine/tests/faults.rs` checks the numbers of
-//! lost packets with and without detours. `engine/tests/bounds.rs` checks that uniform traffic reaches the bounds of `balanced` and
-//! `printed`. No test compares this routing with another simulator.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. The tests of this file check that `balanced` lists all hops that begin a shortest path. They also check that
+//! `printed` lists the hops of algorithm 1, and that detours are those of the paper. `engine/tests/faults.rs` checks the numbers of lost
+//! packets with and without detours. `engine/tests/bounds.rs` checks that uniform traffic reaches the bounds of `balanced` and `printed`.
+//! No test compares this routing with another simulator.
 
 use crate::routing::{
     Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,

@@ -31,11 +31,11 @@
 //! # Not modelled
 //! A new choice of the upward link while a head waits for it. Routers of one level with different numbers of links.
 //! # Validation
-//! Three tests run on networks of every topology that this routing can route. `engine/tests/theory.rs` checks that latency without
-//! contention is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the
-//! smallest buffers cause no stall. `engine/tests/paths.rs` checks that packets take all shortest paths and no others, and that D-mod-k
-//! follows the digits. `engine/tests/bounds.rs` checks the accepted loads of full trees under `bit_complement`, and under the worst
-//! patterns for each order of digits. The rows `nca` of `tests/data/golden/booksim.csv` compare `random` with BookSim2.
+//! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
+//! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
+//! buffers cause no stall. `engine/tests/paths.rs` checks that packets take all shortest paths and no others, and that D-mod-k follows the
+//! digits. `engine/tests/bounds.rs` checks the accepted loads of full trees under `bit_complement`, and under the worst patterns for each
+//! order of digits. The rows `nca` of `tests/data/golden/booksim.csv` compare `random` with BookSim2.
 
 use crate::routing::{
     Accepts, Classes, Cost, Decides, Example, Hop, LinkKnowledge, Needs, Outcomes, Proof, Published, Routing,

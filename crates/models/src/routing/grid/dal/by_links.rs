@@ -1,7 +1,7 @@
 //! DAL under a power policy that publishes the states of the links of each line (routers that differ in one coordinate).
 //!
 //! A packet finishes a detour before it crosses another dimension. Therefore both hops of a detour are in one line, and the policy counts
-//! the detour for the direct link that it replaces.
+//! the detour as traffic for the direct link that the detour avoids.
 
 use super::Runtime;
 use crate::routing::on_grid::Grid;
@@ -13,7 +13,7 @@ use weft_api::state::{AROUND, LinkState, Packet};
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     port: u16,
-    /// A mask with the dimension in which this hop begins a detour; 0 for other hops.
+    /// If this hop begins a detour: a bit mask with the bit of its dimension. Otherwise 0.
     detour: u8,
     note: HopNote,
 }
@@ -24,13 +24,13 @@ impl Runtime {
         self.grid.differences(at, packet.dest).find(|d| packet.dim >> d & 1 != 0)
     }
 
-    /// The VC class of the packet's next hop. The class is the number of hops so far, but at most the last class. A packet makes more hops
-    /// than there are classes only if the hub moves while the packet is on its way to the hub.
+    /// The VC class of the packet's next hop. The class is the number of hops so far, but at most the last class. Only if the hub moves
+    /// while a packet is on its way to the hub, the packet makes more hops than there are classes.
     fn class_of(&self, packet: &Packet) -> u8 {
         packet.lane.min(self.hops - 1)
     }
 
-    /// Chooses the hop of a head at router `at`. This router is not the packet's destination.
+    /// Chooses the hop of a head at router `at`, which must not be its destination router.
     pub(super) fn choose_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -52,7 +52,7 @@ impl Runtime {
         hop
     }
 
-    /// The second hop of a detour in dimension `d`. The second hop uses the direct link, even if this is a shadow link. If the direct link
+    /// The second hop of a detour in dimension `d`. It uses the direct link from this router, even if this is a shadow link. If this link
     /// has gone off, the hop leads to the hub.
     fn finish_detour<Q: View + ?Sized>(
         &self,
@@ -69,8 +69,8 @@ impl Runtime {
         Choice { port, detour: 0, note: HopNote::ContinuesDetour }
     }
 
-    /// The best hop of a packet that has no unfinished detour. A minimal hop is a candidate if the direct link is on. Each dimension has
-    /// another candidate: a detour over a member drawn from those with active links to both ends.
+    /// The best hop of a packet that has no unfinished detour. A minimal hop is a candidate if the direct link is on. Each dimension also
+    /// has a detour as a candidate, over a member that is drawn from those with active links to both ends.
     fn best_by_links<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -96,7 +96,7 @@ impl Runtime {
             let over = (ways != 0).then(|| nth(ways, below(draw(seed, packet, salt), ways.count_ones())));
             let detour = over.map(|c| self.grid.port_to(at, d, c));
             let is_shadow = here.state(direct) == LinkState::Shadow;
-            // the packet reactivates a shadow link if the detour has no credit
+            // the packet takes a shadow link, which becomes active again, if the detour has no credit
             let takes_back = is_shadow && detour.is_none_or(|port| here.credits(Hop { port, class }) == 0);
             if is_on || takes_back {
                 let note = if takes_back { HopNote::TakesBack } else { HopNote::Nothing };
@@ -119,8 +119,8 @@ impl Runtime {
         Choice { port, detour: 0, note: HopNote::Nothing }
     }
 
-    /// Every hop that a packet may take at router `at`. This router is not the packet's destination. Minimal hops come first. For this
-    /// list, the hub is member 0.
+    /// Every hop that a packet may take at router `at`, which must not be its destination router. Minimal hops come first. The list assumes
+    /// that member 0 is the hub of each line.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let (class, hops) = (self.class_of(packet), self.grid.differences(at, packet.dest).count() as u32);
         let step = |d: usize, c: u8, hops: u32, bias: i32, detour: u8| {
@@ -173,13 +173,13 @@ mod tests {
         let mut routing = serde_json::from_str::<Dal>("{}").unwrap().build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [2 + 2 + 1; 3]);
         routing.go_by(LinkKnowledge::Subnetworks);
-        // three hops in a line: to a third router, to the hub, and from the hub to the destination. A packet that starts at the hub can
-        // return to it in these three hops. A line of two routers has no third router, and needs one hop.
+        // Three hops in a line lead to a third router, to the hub, and from the hub to the destination. A packet that starts at the hub can
+        // return to it in these hops. A line of two routers has no third router, and needs one hop
         let classes = 3 + 3 + 1;
         assert_eq!(routing.needs().classes[1..], [classes as u8; 3]);
         let coords = of_all(&graph);
-        // In the line of 4, from member 3 to member 1: over member 2 and the hub. In the line of 3, from member 2 to the hub: over member
-        // 1.
+        // In the line of 4, the packet goes from member 3 to member 1 over member 2 and the hub. In the line of 3, it goes from member 2 to
+        // the hub over member 1
         let (from, to) = (23, 13);
         assert_eq!((coords[from as usize], coords[to as usize]), (0x01_02_03, 0x01_00_01));
         let packet = Packet { dest: coords[to as usize], target: coords[to as usize], ..Packet::default() };

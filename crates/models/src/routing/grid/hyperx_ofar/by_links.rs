@@ -1,10 +1,10 @@
-//! HyperX OFAR under a power policy that publishes the link states of each line (all routers along one dimension).
+//! HyperX OFAR under a power policy that publishes the link states of each line (a set of routers that differ in one coordinate).
 //!
-//! Minimal hops are the direct links that are on, and a detour leads over a third router of a line with active links to both ends.
-//! If all direct links are dark, a head takes a detour even if the trigger condition of OFAR does not hold. If no detour has room, the
-//! head reactivates a shadow link. This variant has no escape ring, because an escape ring would need all its links on. The escape path
-//! crosses dimensions in order. In each dimension the escape path leads over the hub of the line, whose links stay on. An escape hop into
-//! a hub that is not the destination in its dimension uses a separate VC class.
+//! Minimal hops use the direct links that are on. A detour leads over a third router of a line, with active links to both ends. If all
+//! direct links are dark, a head takes a detour even if the trigger condition of OFAR does not hold. If no detour has room, the head
+//! requests a shadow link, which makes the link active again. This variant has no escape ring, because all links of such a ring would have
+//! to stay on. Its escape path crosses dimensions in order. In each dimension, it leads over the hub of the line, whose links stay on. An
+//! escape hop to the hub uses a separate VC class, except if the hub already has the destination's coordinate.
 
 use super::Runtime;
 use crate::routing::in_transit::{has_left_source, leave_source};
@@ -13,17 +13,17 @@ use crate::routing::on_links::Lines;
 use crate::routing::{Cost, Hop, HopNote, Step, View, hash};
 use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 
-/// VC class of an escape hop into the hub of a line, if the hub is not the destination.
+/// VC class of an escape hop to the hub of a line, if the hub does not have the destination's coordinate.
 const INTO_HUB: u8 = 1;
 /// VC class of the last escape hop in a line.
 const LAST: u8 = 2;
 /// Number of VC classes of each link between routers. Class 0 is adaptive.
 pub(super) const CLASSES: u8 = 3;
 
-/// Value of `Packet::lane` of a head that requests a shadow link. The request makes this link active again.
+/// Value of `Packet::lane` if the head requests a shadow link. The request makes this link active again.
 const TAKES_BACK: u8 = 1;
 
-/// In a packet, bit d of `phase` records that the packet has left its direct path in dimension d.
+/// In a packet's state, bit d of `phase` is 1 if the packet has left its direct path in dimension d.
 impl Runtime {
     /// Returns the hop that a head requests at a router that is not its destination. `None` means that injection
     /// control keeps the packet at its source.
@@ -46,7 +46,7 @@ impl Runtime {
         Some(hop)
     }
 
-    /// Returns the hop that a head requests before injection control is applied. `None` means that the head requests
+    /// Returns the hop that a head requests, without regard to injection control. `None` means that the head requests
     /// its escape hop.
     fn wish_by_links<Q: View + ?Sized>(
         &self,
@@ -113,23 +113,23 @@ impl Runtime {
     /// hub of the line, or to the destination coordinate if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
-        // any member can be the hub of a line that the policy does not manage; `min` keeps the number valid
+        // in a line that the policy does not manage, any member can be the hub; `min` keeps its index below the width of the line
         let hub = hub(d).min(self.grid.widths[d] - 1);
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
         Some(Hop { port: self.grid.port_to(at, d, next), class })
     }
 
-    /// Returns the packet's flags for a hop to member `c` of line `d`. The flag `AROUND` is set if the hop belongs to a
-    /// detour.
+    /// Returns the packet's flags for a hop to member `c` of its line in dimension `d`. The flag `AROUND` is set if the
+    /// hop belongs to a detour.
     fn flags_around(&self, packet: &Packet, d: usize, c: u8) -> u8 {
         let is_around = packet.phase >> d & 1 != 0 || c != Grid::coordinate(packet.dest, d);
         packet.flags & !AROUND | if is_around { AROUND } else { 0 }
     }
 
-    /// Updates the state of a packet that takes this hop.
+    /// Updates the state of a packet that takes the hop `hop`.
     pub(super) fn takes_by_links(&self, lines: &Lines, at: u64, packet: &mut Packet, hop: Hop) {
-        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // the hop leads to the terminal
+        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // at the destination router, the hop leads to the terminal
         if c != Grid::coordinate(packet.dest, d) {
             packet.phase |= 1 << d;
             packet.flags |= DETOUR;
@@ -138,7 +138,7 @@ impl Runtime {
         packet.lane = 0;
     }
 
-    /// Returns the note that the power policy gets about a hop, for example that the hop begins a detour.
+    /// Returns the note to the power policy about a hop, for example that the hop begins a detour.
     pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
         match (packet.flags & AROUND != 0, packet.phase >> d & 1 != 0) {
@@ -149,8 +149,8 @@ impl Runtime {
         }
     }
 
-    /// Lists every hop that a packet may take at `at` (not its destination router): minimal hops, detours, and the escape. The list
-    /// assumes that member 0 is the hub of each line.
+    /// Lists every hop that a packet may take at router `at`, which must not be its destination router: minimal hops, detours, and the
+    /// escape hop. The list assumes that member 0 is the hub of each line.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let left = self.grid.differences(at, packet.dest).count() as u32;
         let to = |d: usize| Grid::coordinate(packet.dest, d);

@@ -13,8 +13,8 @@ fn routing(parameters: &str, graph: &Graph) -> Runtime {
     serde_json::from_str::<HyperXOfar>(parameters).unwrap().build(graph).unwrap()
 }
 
-/// Follows a packet through all its possible choices of hops outside of rings. Returns the largest number of hops, and the
-/// largest number of detours.
+/// Follows a packet through all possible choices of hops outside of rings. Returns the largest number of hops on a path, and the largest
+/// number of detours.
 fn follow(graph: &Graph, routing: &Runtime, at: u32, packet: Packet) -> (u32, u32) {
     let coords = of_all(graph);
     let here = coords[at as usize];
@@ -82,7 +82,7 @@ fn no_way_is_longer_than_the_limit_that_every_run_asserts() {
             let longest = longest_way((&graph, &routing, &coords), graph.routers() - 1);
             let most = routing.most_hops().expect("a limit");
             assert!(longest <= most, "{parameters}: {longest} of {most}");
-            // the longest path is at least a stay in the ring from a router next to the destination
+            // at least as long as the path along the ring from a router next to the destination
             assert!(longest >= graph.routers() / 2, "{parameters}: {longest}");
         }
     }
@@ -94,7 +94,7 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
     let refusal = |parameters: &str| serde_json::from_str::<HyperXOfar>(parameters).unwrap().build(&graph).unwrap_err();
     let no_wires = refusal(r#"{"ring": {"kind": "physical"}}"#);
     assert_eq!((&no_wires.path[..], &no_wires.help[..]), ("routing.hyperx_ofar.ring.kind", "write kind: embedded"));
-    // each router has 6 links, so at most 3 rings have no common link
+    // each router has 6 links, and each ring uses two of them, so at most 3 rings have no common link
     let too_many = refusal(r#"{"ring": {"rings": 4}}"#);
     assert_eq!((&too_many.path[..], &too_many.help[..]), ("routing.hyperx_ofar.ring.rings", "write at most 3"));
     let no_share = refusal(r#"{"most_occupancy": {"relative": 2}}"#);

@@ -1,10 +1,10 @@
-//! Minimal adaptive routing of a HyperX under a power policy that publishes the link states of each line (all routers
-//! along one dimension).
+//! Minimal adaptive routing of a HyperX under a power policy that publishes the link states of each line. A line is a
+//! set of routers that differ in one coordinate.
 //!
-//! A head takes a direct link that is on, in any dimension. If all direct links are dark, the head goes over a third router of a
-//! line with active links to both ends, once in each dimension. The escape path crosses dimensions in order. In each dimension the
-//! escape path leads over the hub of the line, whose links stay on. An escape hop into a hub that is not the destination in its
-//! dimension uses VC class 0. All other escape hops use class 1.
+//! A head takes a direct link that is on, in any dimension. If all direct links are dark, the head goes over a third router of a line with
+//! active links to both ends, once in each dimension. The escape path crosses dimensions in order. In each dimension, it leads over the hub
+//! of the line, whose links stay on. An escape hop to the hub uses VC class 0, except if the hub already has the destination's coordinate.
+//! All other escape hops use class 1.
 
 use super::{ON_ESCAPE, Runtime};
 use crate::routing::best::Best;
@@ -13,17 +13,17 @@ use crate::routing::on_links::Lines;
 use crate::routing::{Cost, Hop, HopNote, Step, View};
 use weft_api::state::{AROUND, DETOUR, LinkState, Packet};
 
-/// Value of `Packet::phase` of a head that requests a shadow link. The request makes this link active again.
+/// Value of `Packet::phase` if the head requests a shadow link. The request makes this link active again.
 const TAKES_BACK: u8 = 1;
 
-/// VC class of an escape hop into the hub of a line, if the hub is not the destination.
+/// VC class of an escape hop to the hub of a line, if the hub does not have the destination's coordinate.
 const INTO_HUB: u8 = 0;
 /// VC class of the last escape hop in a dimension.
 const LAST: u8 = 1;
 /// VC class of the adaptive VCs.
 pub(super) const ADAPTIVE: u8 = 2;
 
-/// In a packet, bit d of `dim` records that the packet has left its direct path in dimension d.
+/// In a packet's state, bit d of `dim` is 1 if the packet has left its direct path in dimension d.
 impl Runtime {
     fn direct(&self, at: u64, d: usize, packet: &Packet, class: u8) -> Hop {
         Hop { port: self.grid.port_to(at, d, Grid::coordinate(packet.dest, d)), class }
@@ -78,8 +78,8 @@ impl Runtime {
         })
     }
 
-    /// Returns the third routers over which the packet can bypass its direct links: dimension, and member number in the
-    /// line.
+    /// Returns the third routers over which the packet can go instead of over its direct links, as (dimension, index of
+    /// the member in the line).
     fn thirds<Q: View + ?Sized>(
         &self,
         lines: &Lines,
@@ -97,16 +97,16 @@ impl Runtime {
     /// the hub of the line, or to the destination coordinate if the hub is one of the two ends.
     pub(super) fn escape_over(&self, at: u64, to: u64, hub: impl Fn(usize) -> u8) -> Option<Hop> {
         let d = Grid::first_difference(at, to)?;
-        // any member can be the hub of a line that the policy does not manage; `min` keeps the number valid
+        // in a line that the policy does not manage, any member can be the hub; `min` keeps its index below the width of the line
         let hub = hub(d).min(self.grid.widths[d] - 1);
         let (own, c) = (Grid::coordinate(at, d), Grid::coordinate(to, d));
         let (next, class) = if own == hub || c == hub { (c, LAST) } else { (hub, INTO_HUB) };
         Some(Hop { port: self.grid.port_to(at, d, next), class })
     }
 
-    /// Updates the state of a packet that takes this hop.
+    /// Updates the state of a packet that takes the hop `hop`.
     pub(super) fn takes_by_links(&self, lines: &Lines, at: u64, packet: &mut Packet, hop: Hop) {
-        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // the hop leads to the terminal
+        let Some((d, c)) = lines.behind(at, hop.port) else { return }; // at the destination router, the hop leads to the terminal
         if c != Grid::coordinate(packet.dest, d) {
             packet.dim |= 1 << d;
             packet.flags |= DETOUR;
@@ -115,7 +115,7 @@ impl Runtime {
         packet.phase = 0;
     }
 
-    /// Returns the note that the power policy gets about a hop, for example that the hop begins a detour.
+    /// Returns the note to the power policy about a hop, for example that the hop begins a detour.
     pub(super) fn tells_by_links(&self, lines: &Lines, at: u64, packet: &Packet, hop: Hop) -> HopNote {
         let Some((d, _)) = lines.behind(at, hop.port) else { return HopNote::Nothing };
         match (packet.flags & AROUND != 0, packet.dim >> d & 1 != 0) {
@@ -126,8 +126,8 @@ impl Runtime {
         }
     }
 
-    /// Lists every hop that a packet may take at `at` (not its destination router): minimal hops, other adaptive hops, and then the
-    /// escape hop. The list assumes that member 0 is the hub of each line.
+    /// Lists every hop that a packet may take at router `at`: minimal hops, other adaptive hops, and then the escape hop. The router must
+    /// not be the destination router. The list assumes that member 0 is the hub of each line.
     pub(super) fn steps_by_links(&self, lines: &Lines, at: u64, packet: &Packet) -> Vec<Step> {
         let step = |hop: Hop, hops: u32| {
             let (d, c) = lines.behind(at, hop.port).expect("a port to a member of a line");
@@ -141,7 +141,8 @@ impl Runtime {
             let is_on = |&d: &usize| lines.may_be_on(at, d, Grid::coordinate(at, d), to(d));
             let minimal = self.grid.differences(at, packet.dest).filter(is_on);
             steps.extend(minimal.map(|d| step(self.direct(at, d, packet, ADAPTIVE), 1)));
-            // a link that is on in cycle 0 can go off later in a run, but not while `weft check` computes paths
+            // Weft lists detours even if direct links are on, because these can go off later in a run; only `weft check` computes paths for
+            // fixed links
             if steps.is_empty() || !lines.are_first() {
                 let hops = if steps.is_empty() { 1 } else { 2 };
                 let thirds =
@@ -183,7 +184,7 @@ mod tests {
         // the escape path from (3, 2) to (1, 1) visits (0, 2), (1, 2), (1, 0), (1, 1)
         let way = std::iter::successors(Some((11, LAST)), |&(at, _)| next(at, 5)).skip(1).collect::<Vec<_>>();
         assert_eq!(way, [(8, INTO_HUB), (9, LAST), (1, INTO_HUB), (5, LAST)]);
-        // the escape path is the direct link if one end is the hub
+        // if one end of the direct link is the hub, the escape path is the direct link
         assert_eq!((next(0, 3), next(3, 0)), (Some((3, LAST)), Some((0, LAST))));
     }
 

@@ -1,5 +1,5 @@
-//! Tests every pair of routers with every number of stages and every rule for the choice of the row. The expected hops come
-//! from a second implementation of the rule.
+//! Tests the path between every pair of routers, for every number of stages and every rule `via`. The expected hops come from a second
+//! implementation of the routing.
 
 use super::{Runtime, Slac, Via};
 use crate::routing::{Hop, Routing, RoutingModel, View};
@@ -22,7 +22,7 @@ fn with_every_stage(graph: &Graph, via: Via) -> Vec<Runtime> {
     Slac { via }.build(graph).unwrap().every_stage().collect()
 }
 
-/// A router view without queues: any read panics, because SLaC must not read queues.
+/// A view of a router whose methods for queues panic, because SLaC must not read queues.
 struct NoQueues;
 
 impl View for NoQueues {
@@ -77,7 +77,7 @@ impl View for NoQueues {
 /// A hop: the next router, and the class of the link.
 type Step = (u32, u8);
 
-/// Returns the hops of a packet whose first hop is chosen by `at_head`, and the packet as it is at its destination.
+/// Returns the hops of a packet, of which `at_head` chooses the first, and the state of the packet at its destination.
 fn walk(graph: &Graph, routing: &Runtime, from: u32, to: u32, seq: u32) -> (Vec<Step>, Packet) {
     let coords = coordinates(graph);
     let dest = coords[to as usize];
@@ -95,8 +95,7 @@ fn walk(graph: &Graph, routing: &Runtime, from: u32, to: u32, seq: u32) -> (Vec<
     }
 }
 
-/// Returns the number of hops that the paper's rule requires, with rows and columns counted from 0, and whether the packet must
-/// choose a row.
+/// Returns the number of hops that the paper's rule implies, and true if the packet must choose a row. Rows and columns are counted from 0.
 fn expected((x1, y1): (u32, u32), (x2, y2): (u32, u32), stages: u32) -> (usize, bool) {
     let on = |row: u32| row < stages;
     match (x1 == x2, y1 == y2) {
@@ -126,8 +125,7 @@ fn expected((x1, y1): (u32, u32), (x2, y2): (u32, u32), stages: u32) -> (usize, 
     }
 }
 
-/// Checks for every number of stages that each hop uses a stage that is on, and that the path has the length of the paper's
-/// rule.
+/// Checks for every number of stages that each hop uses a stage that is on. Each path must have the length that the paper's rule implies.
 fn check_pairs(columns: u32, rows: u32, via: Via) {
     let graph = hyperx(columns, rows);
     let place = |router: u32| (router % columns, router / columns);
@@ -175,7 +173,7 @@ fn every_pair_is_joined_over_stages_that_are_on_as_the_rule_says() {
 fn a_random_row_is_any_that_is_on() {
     let graph = hyperx(5, 4);
     let routing = &with_every_stage(&graph, Via::Random)[2];
-    // 300 packets from (0, 3) to (2, 3) draw among 3 rows: 100 each, with a standard deviation of 8
+    // 300 packets from (0, 3) to (2, 3) draw one of 3 rows: each row gets about 100 packets, with a standard deviation of 8
     let mut seen = [0; 3];
     (0..300).for_each(|seq| seen[(walk(&graph, routing, 15, 17, seq).0[0].0 / 5) as usize] += 1);
     assert!(seen.iter().all(|count| (60..140).contains(count)), "{seen:?}");
@@ -190,16 +188,17 @@ fn hops_of_the_8x8_network_with_each_number_of_stages() {
     let pairs = || (0..64).flat_map(|from| (0..64).map(move |to| (from, to)));
     let sum = |routing: &Runtime| pairs().map(|(from, to)| walk(&graph, routing, from, to, 0).0.len()).sum::<usize>();
     let sums: Vec<usize> = with_every_stage(&graph, Via::ByDestination).iter().map(sum).collect();
-    // with all 8 stages: in each of the two dimensions, 7 / 8 of the pairs have different coordinates
+    // With all 8 stages, a path has one hop for each dimension in which its ends differ. In each of the two dimensions, 7 / 8 of the pairs
+    // differ
     assert_eq!(sums[7], 2 * 64 * 56);
-    // S of the 8 rows are on. Between two routers in dark rows, a packet makes one hop more if they are in the same column, two
-    // hops more if they are in the same row, and one hop more if both coordinates differ.
+    // With S stages, 8 - S rows are dark. Between two routers in dark rows, a packet makes one hop more than on a minimal path. If the
+    // routers are in the same row, it makes two hops more
     for (stages, hops) in (1..).zip(sums) {
         let dark = 8 - stages;
         let others = dark * dark - dark;
         let more = 8 * others + 2 * dark * 56 + 56 * others;
         assert_eq!(hops, 2 * 64 * 56 + more, "{stages} stages");
     }
-    // with one stage, paths have 3,472 more hops in total over 4,096 pairs
+    // with one stage, the paths of all 4,096 pairs together have 3,472 hops more than with all stages, 0.848 per pair
     assert_eq!(format!("{:.3}", f64::from(8 * 7 * 6 + 2 * 7 * 56 + 56 * 7 * 6) / 4096.0), "0.848");
 }
