@@ -3,7 +3,7 @@
 //! # Source
 //! P. Yebenes Segura et al., "BBQ: A Straightforward Queuing Scheme to Reduce HoL-Blocking in High-Performance Hybrid Networks", Euro-Par
 //! 2013. The mapping is our interpretation, because the paper was not available. With Q queues and k routers along a dimension, packets to
-//!       a destination with coordinate c use the queue floor(c Q / k).
+//! a destination with coordinate c use the queue floor(c Q / k).
 //! # Parameters
 //! `queues`: number of queues of a port in each VC class of the routing \[count\].
 //! # Guarantees

@@ -43,8 +43,8 @@ pub(crate) trait SharedBounds: Sized {
     fn bound_with_detours_around_one_neighbor(self) -> Self;
 
     /// The 8 terminals of a group send to the next group. The group has 8 global links, one of them to the next group. In each cycle, the
-    /// group sends m <= 1 flits on the minimal path over this link, and d flits on detours over two global links: m + 2 d <= 8. Therefore m
-    /// + d <= 4.5.
+    /// group sends m <= 1 flits on the minimal path over this link, and d flits on detours over two global links: m + 2 d <= 8. Therefore
+    /// m + d <= 4.5.
     fn bound_with_detours_to_the_next_group(self) -> Self;
 }
 

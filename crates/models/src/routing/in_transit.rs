@@ -1,13 +1,13 @@
-//! In-transit adaptive routing: a head decides again in every allocation step. It can leave its minimal path if the minimal
-//! output is occupied. The VC classes of hops need no order, because a stuck packet can escape. A stuck packet escapes into a
-//! ring of channels that always keeps a bubble (free space for one packet).
+//! In-transit adaptive routing: a head decides again in every allocation step. It can leave its minimal path if the minimal output is
+//! occupied. The VC classes along a path need no order, because a stuck packet can escape into a ring of channels. The ring always keeps a
+//! bubble (free space for one packet).
 //!
 //! Each routing of this kind defines its minimal hops, its detours, and the number of detours that a packet can take.
-//! `InTransit` provides the rest: triggers and thresholds, escape rings, and injection control.
+//! `InTransit` provides the common parts: triggers and thresholds for detours, escape rings, and injection control.
 //!
-//! `InTransit` writes the fields `dim` and `lane` of a packet. `dim` is 0 at the source, 1 outside rings, and 2 + d in a ring,
-//! where d is the index of the packet's direction among the directions of all rings. The field `lane` is the number of times
-//! that the packet has left a ring. The field `phase` is for the routing itself.
+//! `InTransit` writes the fields `dim` and `lane` of a packet. The field `dim` is 0 at the source router, and 1 outside rings after that.
+//! In a ring it is 2 + d, where d is the index of the packet's direction among the directions of all rings. The field `lane` is the number
+//! of times that the packet has left a ring. Each routing can use the field `phase` for its own state.
 
 mod keys;
 mod rings;
@@ -19,18 +19,18 @@ use weft_api::state::Packet;
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// Value of `Packet::dim` of a packet that is outside of rings and has left its source router.
+/// Value of `Packet::dim` for a packet that has left its source router and is outside of rings.
 const OUTSIDE: u8 = 1;
-/// Value of `Packet::dim` of a packet in direction 0 of the rings.
+/// Value of `Packet::dim` for a packet that travels in the direction with index 0.
 const IN_RING: u8 = 2;
 
-/// Whether the packet is in a ring.
+/// True if the packet is in a ring.
 #[inline(always)]
 pub fn is_in_ring(packet: &Packet) -> bool {
     packet.dim >= IN_RING
 }
 
-/// Whether the packet has left its source router.
+/// True if the packet has left its source router.
 #[inline(always)]
 pub fn has_left_source(packet: &Packet) -> bool {
     packet.dim >= OUTSIDE
@@ -42,7 +42,7 @@ pub fn leave_source(packet: &mut Packet) {
     packet.dim = OUTSIDE;
 }
 
-/// The common part of in-transit adaptive routings, built for one network. Its methods take routers by their numbers.
+/// The common part of in-transit adaptive routings, built for one network. Its methods identify routers by their numbers.
 #[derive(Debug, Clone)]
 pub struct InTransit {
     keys: Keys,
@@ -50,8 +50,8 @@ pub struct InTransit {
 }
 
 impl InTransit {
-    /// `routing` is the name of the routing whose keys these are. `single` returns the only embedded ring; its argument is the
-    /// path of the key that requests the ring.
+    /// Builds the common part. `routing`: the name of the routing to which the keys belong. `single`: returns the embedded ring if the
+    /// network has only one; its argument is the path of the key that requests the ring.
     pub fn of(
         keys: Keys,
         routing: &str,
@@ -67,7 +67,7 @@ impl InTransit {
         self.rings.classes()
     }
 
-    /// The sensor that measures the congestion of an output, if the routing reads congestion.
+    /// The sensor with which the routing measures the waiting flits of an output, if it needs one.
     pub fn sensor(&self) -> Option<Sensor> {
         match self.keys.occupancy {
             Occupancy::Credits => None,
@@ -75,8 +75,8 @@ impl InTransit {
         }
     }
 
-    /// Number of packets for which the buffer after the first hop must have room, in addition to the packet that leaves
-    /// its source.
+    /// Number of further packets for which the buffer after the first hop must have room when a packet leaves its
+    /// source.
     pub fn free_beside_first(&self) -> u32 {
         match self.keys.injection {
             Injection::Bubble { packets } => packets,
@@ -93,20 +93,20 @@ impl InTransit {
         Proof::EscapeRings(self.rings.escapes())
     }
 
-    /// Returns the largest possible number of hops of a packet. `outside` is the largest number of links in one stay outside of
-    /// rings. The number of stays outside is at most one more than the number of allowed departures from a ring, and so is the
-    /// number of stays in rings.
+    /// Returns the largest possible number of hops of a packet. `outside` is the largest number of hops in one stay outside of rings. A
+    /// packet has at most one more stay outside of rings than it has allowed departures from rings. The same limit holds for stays in
+    /// rings.
     pub fn most_hops(&self, outside: u32) -> u32 {
         (self.keys.ring.exits + 1) * (outside + self.rings.longest_stay())
     }
 
-    /// True if a packet has used all its departures from rings, and must stay in this ring until its destination router.
+    /// True if a packet has used all its departures from rings, and must therefore stay in this ring until its destination router.
     #[inline(always)]
     pub fn stays_in_ring(&self, packet: &Packet) -> bool {
         is_in_ring(packet) && u32::from(packet.lane) >= self.keys.ring.exits
     }
 
-    /// True if a head with this minimal hop looks for a detour now. A broken output counts as occupied.
+    /// True if a head whose minimal hop is `minimal` looks for a detour now. A broken output counts as occupied.
     #[inline(always)]
     pub fn looks<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> bool {
         match self.keys.trigger {
@@ -116,12 +116,12 @@ impl InTransit {
         }
     }
 
-    /// Returns the minimal hop. Also leaves a note for the cycle loop if the head would request the same hop in later steps of
-    /// this cycle. Called if the hop has room and the head has no reason to look for a detour.
+    /// Returns the minimal hop. Called if this hop has room and the head has no reason to look for a detour. If the head would request the
+    /// same hop in all later steps of this cycle, notifies the cycle loop of this.
     #[inline(always)]
     pub fn takes_minimal<Q: View + ?Sized>(&self, here: &Q, minimal: Hop) -> Hop {
-        // until some packet takes an output, its grants and its room do not get worse (a link that TCEP is about to switch off
-        // still accepts the packet)
+        // As long as no packet takes an output, it gets no further grants and its room does not shrink. (A link that TCEP is about to
+        // switch off still accepts the packet.)
         let is_free = matches!(self.keys.injection, Injection::Free {});
         let stays = match self.keys.trigger {
             Trigger::Granted | Trigger::GrantedOrFull => is_free,
@@ -149,8 +149,8 @@ impl InTransit {
         }
     }
 
-    /// Returns the highest occupancy that the first output of a detour may have, if the minimal output has the occupancy
-    /// `full`. `None` if `full` is below the threshold for detours.
+    /// Returns the highest occupancy that the first output of a detour may have, if the occupancy of the minimal output
+    /// is `full`. `None` if `full` is too low for a detour (below `least_occupancy`).
     #[inline(always)]
     pub fn most_occupancy(&self, full: f64) -> Option<f64> {
         let most = match self.keys.most_occupancy {
@@ -160,14 +160,14 @@ impl InTransit {
         (full >= self.keys.least_occupancy).then_some(most)
     }
 
-    /// True if injection control lets a packet take this hop from `router`.
+    /// True if injection control permits a packet to take the hop `hop` from router `router`.
     #[inline(always)]
     pub fn may_take<Q: View + ?Sized>(&self, router: usize, here: &Q, packet: &Packet, hop: Hop) -> bool {
         has_left_source(packet) || self.may_leave_source(here, packet, hop, self.rings.all_onward(router))
     }
 
-    /// True if injection control lets a packet leave its source over this hop. `escapes` lists the escape hops at this
-    /// router.
+    /// True if injection control permits a packet to leave its source over the hop `hop`. `escapes`: the escape hops at
+    /// this router.
     #[inline(always)]
     pub fn may_leave_source<Q: View + ?Sized>(
         &self,
@@ -186,10 +186,9 @@ impl InTransit {
         }
     }
 
-    /// Returns the escape hop of a stuck packet. A packet in a ring continues in this ring. Another packet enters a ring whose
-    /// first hop is open; if there is none, it requests a random ring. If the shorter direction round the ring begins with a
-    /// broken link, the packet takes the longer one. `None` for a packet at its source if packets are not allowed to enter a
-    /// ring there.
+    /// Returns the escape hop of a stuck packet. A packet in a ring continues in this ring. A packet outside of rings enters a ring whose
+    /// first hop is open; if there is none, it requests a random ring. If the shorter direction around the ring begins with a broken link,
+    /// the packet takes the longer one. `None` for a packet at its source, if packets must not enter a ring there.
     pub fn escape<Q: View + ?Sized>(
         &self,
         (router, to): (usize, usize),
@@ -211,7 +210,7 @@ impl InTransit {
         Some((0..count).map(into).find(|&hop| here.is_open(hop)).unwrap_or_else(|| into(0)))
     }
 
-    /// Lists every hop along a ring or into a ring that the packet can take at `router`.
+    /// Lists every hop along a ring or into a ring that the packet can take at router `router`.
     pub fn escapes(&self, router: usize, to: usize, packet: &Packet) -> Vec<Hop> {
         if is_in_ring(packet) {
             return vec![self.rings.onward(router, packet)];
@@ -226,8 +225,8 @@ impl InTransit {
         (0..self.rings.count()).flat_map(into).flatten().collect()
     }
 
-    /// Updates the state of a packet that takes this hop at `router`. Returns the direction in the ring, if the hop is along a
-    /// ring or into one.
+    /// Updates the state of a packet that takes the hop `hop` at router `router`. If the hop is along a ring or into one, returns the index
+    /// of its direction.
     pub fn taken(&self, router: usize, packet: &mut Packet, hop: Hop) -> Option<u8> {
         let direction = self.rings.direction(router, hop);
         if direction.is_none() && is_in_ring(packet) {
@@ -237,8 +236,8 @@ impl InTransit {
         direction
     }
 
-    /// Returns a random output among those that are open, were not granted in this cycle, and have at most the occupancy
-    /// `most`. If more than `MOST` outputs qualify, only the first `MOST` take part in the draw.
+    /// Draws one of the `candidates` whose outputs are open, were not granted in this cycle, and have an occupancy of
+    /// at most `most`. If more than `MOST` outputs qualify, only the first `MOST` take part in the draw.
     pub fn pick<Q: View + ?Sized>(
         &self,
         here: &Q,

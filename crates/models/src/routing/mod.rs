@@ -3,12 +3,12 @@
 //!
 //! Several routings share code:
 //! - [`on_grid`], [`on_dragonfly`] and [`on_graph`] find the ports that lead to a destination.
-//! - [`on_links`] finds paths around links that are off, inside a line of a HyperX (all routers along one dimension).
+//! - [`on_links`] finds paths around links that are off, inside a line of a HyperX (a set of routers that differ in one coordinate).
 //! - [`weighted`] computes shortest paths with link weights.
 //! - [`best`] finds the candidate output with the most credits.
-//! - [`in_transit`] is for routings whose packets can leave the minimal path at any router, and can escape into rings.
+//! - [`in_transit`] has the common part of routings whose packets can leave the minimal path at any router, and can escape into rings.
 //! - [`two_legs`] joins two paths of a routing at an intermediate router.
-//! - [`bounds`] has bounds on the accepted load, for the examples of routings.
+//! - [`bounds`] has theoretical bounds on the accepted load, for the examples of routings.
 
 weft_units::registry! {
     /// Every routing algorithm that the engine can run.
@@ -79,7 +79,7 @@ use weft_topology::{Graph, TopologyConfig};
 use weft_units::{Flits, Refusal};
 
 impl RoutingConfig {
-    /// True if the routing can route this graph.
+    /// True if the routing works on this graph.
     pub fn fits(&self, graph: &Graph) -> bool {
         self.declares().routes_graph(graph)
     }
@@ -89,13 +89,13 @@ impl RoutingConfig {
         self.declares()
     }
 
-    /// Kinds of information about switched links that the routing can use.
+    /// The kinds of information about links that a policy switches that the routing can use.
     pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links
     }
 
-    /// Size of the routing's tables for this graph [bytes]. It is 0 if the tables grow no faster than the number of
-    /// ports.
+    /// Size of the routing's tables for this graph [bytes]. 0 for a routing whose tables grow no faster than the number
+    /// of ports.
     pub fn table_bytes(&self, graph: &Graph) -> u64 {
         self.model().table_bytes_any(graph.plane())
     }
@@ -115,8 +115,8 @@ impl RoutingConfig {
     }
 }
 
-/// Largest bias toward the minimal path that a scenario may set [flits]. Up to this bias, the cost of a path (congestion times
-/// hops plus bias) fits into 32 bits.
+/// Largest bias towards the minimal path that a scenario may set [flits]. Up to this bias, the cost of a path (congestion times hops plus
+/// bias) fits into 32 bits.
 const MAX_THRESHOLD: i32 = 1 << 30;
 
 /// Converts the key `threshold` of a scenario (the bias) to the integer type in which sensors count flits. Refuses a bias that
@@ -128,7 +128,7 @@ fn threshold(flits: Flits, routing: &str) -> Result<i32, Refusal> {
     })
 }
 
-/// Returns `classes` as the number of VC classes for every class of links between routers. Terminal links (link class 0) have 1.
+/// Returns the number of VC classes of each link class: `classes` for links between routers, and 1 for links of terminals (link class 0).
 fn same_classes(graph: &Graph, classes: u8) -> Classes {
     let mut all = vec![classes; graph.class_names().len()];
     all[0] = 1;
@@ -138,9 +138,8 @@ fn same_classes(graph: &Graph, classes: u8) -> Classes {
 /// Largest number of VCs on a link. A link cannot have more VC classes than this.
 const MAX_CLASSES: u8 = 16;
 
-/// Returns the number of VC classes for a routing whose hop number `i` uses VC class `i`; `longest` is the length of its longest
-/// path [links]. Refuses paths with more links than a link can have VC classes; `path` is the scenario key that the refusal
-/// names.
+/// Returns the number of VC classes for a routing in which the VC class of a hop is its index in the path. `longest`: length of the longest
+/// path [links]. `path`: the scenario key that a refusal names. Refuses paths with more links than a link can have VC classes.
 fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8, Refusal> {
     match u8::try_from(longest).ok().filter(|&longest| longest <= MAX_CLASSES) {
         Some(longest) => Ok(longest.max(1)),
@@ -153,16 +152,16 @@ fn class_per_hop(longest: u32, path: impl Into<String>, help: &str) -> Result<u8
     }
 }
 
-/// Returns the text of a remedy for a routing `own` whose paths need too many VC classes. The text names the other routings of
-/// this graph for which the number of VC classes does not grow with the length of paths.
+/// Returns the remedy for a routing with name `own` whose paths need too many VC classes. The text names the other routings of this graph
+/// for which the number of VC classes does not grow with the length of paths.
 fn with_few_classes(graph: &Graph, own: &str) -> String {
     let few = |&(name, about): &(&'static str, About)| about.few_classes && about.routes_graph(graph) && name != own;
     let names: Vec<&str> = RoutingConfig::declared().filter(few).map(|(name, _)| name).collect();
     format!("choose a routing that needs fewer VC classes: {}", names.join(", "))
 }
 
-/// Returns the refusal of a graph that the routing `name` cannot route. The refusal names the routings that route the graph, and
-/// the topologies that this routing routes.
+/// Returns the refusal of a graph on which the routing `name` does not work. The refusal names the routings that work on the graph, and the
+/// topologies on which this routing works.
 fn wrong_graph(name: &str, About { routes, fits, .. }: About, graph: &Graph) -> Refusal {
     let fitting = RoutingConfig::declared().filter(|(_, about)| about.routes_graph(graph));
     let fitting: Vec<&str> = fitting.map(|(name, _)| name).collect();

@@ -13,15 +13,15 @@ pub struct Groups {
     pub per_group: u32,
     first_local: u16,
     arrangement: Arrangement,
-    /// The global ports of a group, numbered k = 0, 1, ... in the same way in every group. For each k: the router (its index in the
-    /// group) and the output port.
+    /// For each global port of a group: the router (its index in the group) and the output port. All groups number their global ports in
+    /// the same way.
     gateway: Vec<(u16, u16)>,
     pub links_per_pair: u32,
     /// Number of link classes of the network.
     link_classes: usize,
-    /// Class of the links in a group.
+    /// Link class of the local links (inside groups).
     local_class: usize,
-    /// Class of the links between groups.
+    /// Link class of the global links (between groups).
     global_class: usize,
 }
 
@@ -58,15 +58,16 @@ impl Groups {
         })
     }
 
-    /// Returns the number of VC classes per link class: `local` on links in a group, `global` on links between groups. Links of other
-    /// classes, such as those of escape rings, get one class, the minimum of every link. Packets do not use this class there.
+    /// Returns the number of VC classes per link class: `local` on links in a group, `global` on links between groups. Links of other link
+    /// classes, such as those of escape rings, get one VC class, because every link must have one. Packets of dragonfly routings do not use
+    /// it.
     pub fn vc_classes(&self, local: u8, global: u8) -> Classes {
         let mut classes = vec![1; self.link_classes];
         (classes[self.local_class], classes[self.global_class]) = (local, global);
         classes
     }
 
-    /// Returns the number of the global port of group `from` that leads to group `to`. If several links lead there, the
+    /// Returns the index of the global port of group `from` that leads to group `to`. If several links lead there, the
     /// packet draws one.
     #[inline(always)]
     fn global_port(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> u32 {
@@ -83,13 +84,13 @@ impl Groups {
         Draws { more_copies: self.links_per_pair - 1, ..Draws::default() }
     }
 
-    /// Returns the router (as index in group `from`) and its port that lead to group `to`.
+    /// Returns the router of group `from` (by its index in the group) that has a link to group `to`, and the port of this link.
     #[inline(always)]
     pub fn gateway_to(&self, from: u32, to: u32, packet: &Packet, seed: u64) -> (u16, u16) {
         self.gateway[self.global_port(from, to, packet, seed) as usize]
     }
 
-    /// Returns the first global port of a router, and the number of ports from the first global port to the last.
+    /// Returns the index of the first global port of a router, and the number of ports from the first global port to the last.
     pub fn global_ports(&self) -> (u16, u16) {
         let ports = || self.gateway.iter().map(|&(_, port)| port);
         ports().min().zip(ports().max()).map_or((0, 0), |(first, last)| (first, last - first + 1))
@@ -100,13 +101,13 @@ impl Groups {
         self.global_class
     }
 
-    /// First local port.
+    /// Index of the first local port of a router.
     pub fn first_local(&self) -> u16 {
         self.first_local
     }
 
-    /// Number of global ports of the router at `at` that have a link. These ports come before the global ports without
-    /// a link.
+    /// Number of global ports with a link, at the router with coordinates `at`. These ports come before its global
+    /// ports without a link.
     #[inline(always)]
     pub fn wired_global_ports(&self, at: u64) -> u16 {
         let per_router = self.gateway.len() as u32 / self.per_group;
@@ -114,9 +115,9 @@ impl Groups {
         wired.saturating_sub(index(at) * per_router).min(per_router) as u16
     }
 
-    /// Returns the rank of a hop ([`Proof::Rises`](super::Proof::Rises)). It is valid for routings in which the VC class of a hop is
-    /// the number of global links that the packet has crossed. Ranks rise in this order: local links of class 0, global links of
-    /// class 0, local links of class 1, and so on.
+    /// Returns the rank of a hop ([`Proof::Rises`](super::Proof::Rises)). It is for routings whose VC class is the number of global links
+    /// that the packet has crossed. Ranks rise in this order: local links of class 0, global links of class 0, local links of class 1, and
+    /// so on.
     pub fn rank(&self, hop: Hop) -> u32 {
         2 * u32::from(hop.class) + u32::from(!self.is_local(hop.port))
     }
@@ -127,8 +128,8 @@ impl Groups {
         port >= self.first_local && u32::from(port - self.first_local) < self.per_group - 1
     }
 
-    /// Returns the port of the next hop on the local-global-local path to router `to` (not `at` itself), and whether
-    /// the hop is global.
+    /// Returns the port of the next hop on the local-global-local path to router `to`, and true if the hop is global.
+    /// `to` must not be `at`.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, packet: &Packet, seed: u64) -> (u16, bool) {
         let own = index(at);
@@ -154,8 +155,8 @@ impl Groups {
         1 + u32::from(u32::from(out) != index(a)) + u32::from(u32::from(back) != index(b))
     }
 
-    /// Number of hops of the path from `a` to `b` over the group `over`. This group is neither the group of `a` nor the group of `b`.
-    /// The path is local-global to the router at which it enters this group, and then local-global-local.
+    /// Number of hops of the path from `a` to `b` over the group `over`. This group must be neither the group of `a` nor the group of `b`.
+    /// The path is local-global up to the router at which it enters this group, and then local-global-local.
     pub fn distance_over(&self, a: u64, over: u32, b: u64, packet: &Packet, seed: u64) -> u32 {
         let router = |from: u32, to: u32| u32::from(self.gateway_to(from, to, packet, seed).0);
         let out = router(group(a), over) != index(a);
@@ -164,8 +165,8 @@ impl Groups {
         2 + u32::from(out) + u32::from(across) + u32::from(into)
     }
 
-    /// Returns the next hop. Its VC class is the number of global links that the packet has crossed (`packet.lane`),
-    /// plus `shift` on local links.
+    /// Returns the next hop to router `to`. Its VC class is the number of global links that the packet has crossed
+    /// (`packet.lane`), plus `shift` if the hop is local.
     #[inline(always)]
     pub fn classed_hop(&self, at: u64, to: u64, shift: u8, packet: &mut Packet, seed: u64) -> Hop {
         let (port, global) = self.hop(at, to, packet, seed);

@@ -1,6 +1,6 @@
-//! Code that the routings for any graph share. The file computes the distances from every router to every router with
-//! terminals, and chooses among next hops. It also has the VC classes of routings whose class is the hop index, and the
-//! trait methods that are equal in all these routings.
+//! The common code of the routings for any graph. This file computes the distances from every router to every router
+//! with terminals, and chooses among next hops. It also has the VC classes of routings by hop index, and the trait
+//! methods that are equal in all these routings.
 
 use super::{Classes, Ports, class_per_hop, same_classes, with_few_classes};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use weft_topology::{Graph, Peer};
 use weft_units::Refusal;
 
-/// Used in `impl RoutingModel`: declares that the routing can route any graph.
+/// Used in `impl RoutingModel`: declares that the routing works on any graph.
 macro_rules! routes_any_graph {
     () => {
         const ROUTES: &'static str = "any graph";
@@ -21,7 +21,7 @@ macro_rules! routes_any_graph {
 }
 
 /// Writes the methods `needs` and `coordinates` for a routing that identifies routers by their numbers and has a field
-/// `classes`. The macro's argument can add one more need.
+/// `classes`. The argument of the macro can add one more field of `needs`.
 macro_rules! knows_numbers {
     ($($need:ident: $value:expr)?) => {
         fn needs(&self) -> weft_api::routing::Needs {
@@ -40,10 +40,10 @@ pub(super) use {knows_numbers, routes_any_graph};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Among {
-    /// A random next hop, drawn for each packet and hop, with equal probability.
+    /// A random next hop. Each packet draws it at each router, with equal probabilities.
     #[default]
     Random,
-    /// The next hop on the lowest port.
+    /// The next hop over the port with the lowest index.
     First,
 }
 
@@ -56,31 +56,32 @@ pub(super) fn hop_classes(graph: &Graph, longest: u32, name: &str) -> Result<Cla
 /// Largest allowed size [bytes] of a table with an entry for every router and destination.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-/// The distances from every router to every router with terminals, in a table with one byte per pair. Methods take routers by
-/// their numbers. Clones share the tables.
+/// The distances from every router to every router with terminals, in a table with one byte per pair. Methods identify routers by their
+/// numbers. Clones share the tables.
 #[derive(Debug, Clone)]
 pub struct Distances {
     pub wiring: Wiring,
     /// Distances [links]. The index is (row of the destination) * (number of routers) + (number of the router).
     links: Arc<[u8]>,
-    /// With the same indices as `links`: a mask of the ports that begin a shortest path, one bit per port. Empty if the ports are
-    /// computed from the distances instead.
+    /// Indexed like `links`: a bit mask of the ports that begin a shortest path. Empty if the routing computes these ports from the
+    /// distances instead.
     first_ports: Arc<[u64]>,
     /// Number of links on the longest shortest path between routers with terminals.
     pub longest: u8,
 }
 
-/// Largest size [bytes] of a table of first ports. The limit is low because routers read the table at random positions.
+/// Largest size [bytes] of a table of first ports. The limit is low, because the table is read at random positions, so a large table is
+/// slow.
 const MAX_FIRST_PORTS: u64 = 1 << 24;
 
-/// The neighbour at each port of each router. Also the row that each router with terminals has in tables of destinations.
+/// The neighbour at each port of each router. Also gives each router with terminals a row in tables that are indexed by destination.
 #[derive(Debug, Clone)]
 pub struct Wiring {
-    /// For each router, the index in `peers` of its first port. The last entry is the number of all ports.
+    /// For each router, the index of its first port in `peers`. The last entry is the number of all ports.
     bases: Arc<[u32]>,
     /// For each port, the router at its far end; `None` for terminals and unused ports.
     peers: Arc<[Option<u32>]>,
-    /// Row of each router in the tables; `None` for routers without terminals.
+    /// For each router: its row as a destination in tables; `None` for routers without terminals.
     rows: Arc<[Option<u32>]>,
     pub destinations: u32,
 }
@@ -140,14 +141,14 @@ impl Wiring {
         (0..self.routers()).filter(|&r| self.row(r).is_some())
     }
 
-    /// Index of the entry for (router, destination router) in a table.
+    /// Index of the entry for a router and a destination router in a table.
     #[inline(always)]
     pub fn place(&self, router: u32, dest: u32) -> usize {
         self.rows[dest as usize].unwrap_or(0) as usize * self.rows.len() + router as usize
     }
 
-    /// Returns the number of entries of a table with one entry per router and destination. An entry has `bytes` bytes. Refuses a
-    /// table of more than [`MAX_BYTES`].
+    /// Returns the number of entries of a table with one entry per pair of a router and a destination. Refuses a table of more than
+    /// [`MAX_BYTES`], if an entry has `bytes` bytes.
     pub fn check_size(&self, bytes: u64, name: &str) -> Result<usize, Refusal> {
         let (rows, routers) = (u64::from(self.destinations), u64::from(self.routers()));
         let total = rows * routers * bytes;
@@ -166,7 +167,7 @@ impl Wiring {
     }
 }
 
-/// Size [bytes] of a table with `bytes` bytes for each router and destination.
+/// Size [bytes] of a table with an entry of `bytes` bytes for each pair of a router and a destination.
 pub(super) fn table_bytes(graph: &Graph, bytes: u64) -> u64 {
     let hosts = (0..graph.routers()).filter(|&router| graph.terminals_of(router) > 0).count() as u64;
     hosts * u64::from(graph.routers()) * bytes
@@ -201,8 +202,8 @@ impl Distances {
         Ok(Self { wiring, links: links.into(), first_ports: Arc::new([]), longest: longest.unwrap_or(0) })
     }
 
-    /// Adds a table of first ports to the distances, if the table is small. Without this table, `pick` reads the distances
-    /// of all neighbours, which takes longer.
+    /// Adds a table of first ports to the distances, if its size is at most [`MAX_FIRST_PORTS`]. Without this table, `pick` reads the
+    /// distances of all neighbours, which takes longer.
     pub fn with_first_ports(self, graph: &Graph) -> Self {
         let (hosts, routers) = (self.wiring.destinations.into(), self.wiring.routers());
         if first_ports_bytes(hosts, routers.into(), graph.radix()) == 0 {
@@ -240,8 +241,8 @@ impl Distances {
         (rest != 0).then(|| rest.trailing_zeros() as u16)
     }
 
-    /// Calls `turns` with every turn of shortest paths from routers with terminals to `dest`. A turn is a router, an output port
-    /// of it, and all output ports that a packet may take at the next router.
+    /// Calls `turns` for all hops on shortest paths from routers with terminals to `dest`. The arguments are a router, its output port, and
+    /// all output ports that a packet may take at the next router.
     pub fn turns_to(&self, dest: u32, mut turns: impl FnMut(u32, u16, &Ports)) {
         let routers = self.wiring.routers();
         let mut at_distance: Vec<Vec<u32>> = vec![Vec::new(); 256];
@@ -249,7 +250,7 @@ impl Distances {
         let mut passed: Vec<bool> = (0..routers).map(|r| self.wiring.row(r).is_some()).collect();
         let mut onward: Vec<Ports> = vec![Ports::default(); routers as usize];
         let peer = |r: u32, port: u16| self.wiring.peer(r, port);
-        // from far to near, so that the loop visits a router after all routers that send to it
+        // from the farthest to the nearest router, so that a router comes after all routers that send to it
         for &r in at_distance.iter().rev().flatten().filter(|&&r| r != dest) {
             if passed[r as usize] {
                 for port in self.ports(r, dest) {
@@ -266,8 +267,8 @@ impl Distances {
     }
 }
 
-/// Breadth-first search from up to 64 `sources` at once, in which each source has one bit of a mask. Writes the distances into
-/// `rows`, one row per source. If a router is more than 255 links away from a source, the error is this source.
+/// Searches breadth-first from up to 64 `sources` at once, each of which has one bit in masks. Writes the distances into `rows`, one row
+/// per source. If a router is more than 255 links away from a source, returns this source as the error.
 fn search(wiring: &Wiring, sources: &[u32], rows: &mut [u8]) -> Result<(), u32> {
     let routers = wiring.routers();
     let mut seen = vec![0u64; routers as usize];

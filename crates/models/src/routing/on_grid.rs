@@ -1,4 +1,5 @@
-//! Hops on a grid of routers: HyperX (a link joins any two routers of a line), torus (lines are rings) and mesh (lines are rows).
+//! Hops on a grid of routers. A line is a set of routers that differ in one coordinate. In a HyperX a link joins any two routers of a line;
+//! in a torus lines are rings; in a mesh they are rows.
 
 use super::{Hop, RingEntry, TIE, draw};
 use schemars::JsonSchema;
@@ -16,15 +17,15 @@ pub enum Dateline {
     /// A packet uses class 0 until it crosses the wrap link, and class 1 on the wrap link and after it.
     #[default]
     Crossing,
-    /// A packet gets its class when it enters the dimension, and keeps the class. This rule balances the load of the two classes
-    /// better than `crossing`.
+    /// A packet gets its class when it enters the dimension, and keeps it there. This rule balances the load of the two classes better than
+    /// `crossing`.
     Entry,
-    /// All VCs form one class, and each ring keeps a bubble. A packet that enters a ring needs room for two packets, and a packet
-    /// that continues in its ring needs room for one. The rule needs virtual cut-through, and buffers for two packets. All
+    /// All VCs form one class, and each ring keeps a bubble (free space for one packet). A packet enters a ring only if the next buffer has
+    /// room for two packets; in the ring, it needs room for one. The rule needs virtual cut-through, and buffers for two packets. All
     /// packets, including replies, must have the same length.
     Bubble,
-    /// All packets use one class. Channels then depend on each other in a cycle, which Weft refuses unless the scenario
-    /// allows it.
+    /// All packets use one class. The dependencies between the channels of a ring then form a cycle, which Weft refuses
+    /// unless the scenario allows it.
     None,
 }
 
@@ -33,7 +34,7 @@ pub enum Dateline {
 pub struct Grid {
     pub dims: u8,
     pub widths: [u8; 8],
-    /// Number of the first port of each dimension.
+    /// Index of the first port of each dimension.
     pub ports: [u16; 8],
     pub line: Line,
     pub routers: u32,
@@ -83,13 +84,13 @@ impl Grid {
         (at >> (8 * d)) as u8
     }
 
-    /// Returns the number of the last port that leads along a dimension, plus 1.
+    /// Returns 1 + the index of the last port that leads along a dimension.
     pub fn end_of_ports(&self) -> u32 {
         let links = |d: usize| if self.line == Line::Complete { u32::from(self.widths[d]) - 1 } else { 2 };
         (0..usize::from(self.dims)).map(|d| u32::from(self.ports[d]) + links(d)).max().unwrap_or(0)
     }
 
-    /// Returns the port of `at` to coordinate `c` of dimension `d`, on a HyperX.
+    /// Returns the port of router `at` that leads to coordinate `c` of dimension `d`, on a HyperX.
     #[inline(always)]
     pub fn port_to(&self, at: u64, d: usize, c: u8) -> u16 {
         self.ports[d] + u16::from(c) - u16::from(c > Self::coordinate(at, d))
@@ -101,8 +102,8 @@ impl Grid {
         self.ports[d] + u16::from(!up)
     }
 
-    /// Returns two values for dimension `d`: whether a minimal path from coordinate `own` to coordinate `to` leads up (to higher
-    /// coordinates), and whether one leads down. If `to` is half way round a ring, both directions are minimal.
+    /// Returns two values for minimal paths in dimension `d` from coordinate `own` to coordinate `to`: true if one leads up (to higher
+    /// coordinates), and true if one leads down. If `to` is half way around a ring, both are true.
     #[inline(always)]
     pub fn ways(&self, own: u8, to: u8, d: usize) -> (bool, bool) {
         if self.line != Line::Ring {
@@ -113,8 +114,8 @@ impl Grid {
         (up <= width - up, up >= width - up)
     }
 
-    /// Returns whether the minimal path from `at` to `to` in dimension `d` leads up, on a torus or mesh. If `to` is half way round
-    /// a ring, `tie` decides.
+    /// True if the minimal path from `at` to `to` in dimension `d` leads up, on a torus or mesh. If `to` is half way around a ring, `tie`
+    /// decides.
     #[inline(always)]
     pub fn goes_up(&self, at: u64, to: u64, d: usize, tie: impl FnOnce() -> bool) -> bool {
         let (own, c) = (Self::coordinate(at, d), Self::coordinate(to, d));
@@ -141,10 +142,9 @@ impl Grid {
             .sum()
     }
 
-    /// Returns the next hop in dimension order from `at` to `to`, which must not be `at`. `d` is the first dimension in which the
-    /// two routers differ. The VC class is 0, except in rings: there `dateline` determines which hops use class 1. With
-    /// [`Dateline::Bubble`] these are the hops that enter a ring. If the destination is half way round a ring, a hash of the
-    /// packet decides its direction.
+    /// Returns the next hop in dimension order from `at` to `to`, which must not be `at`. `d` is the first dimension in which the two
+    /// routers differ. The VC class is 0, except in rings: there `dateline` determines which hops use class 1. With [`Dateline::Bubble`]
+    /// the hops that enter a ring use class 1. If the destination is half way around a ring, a hash of the packet decides its direction.
     #[inline(always)]
     pub fn hop(&self, at: u64, to: u64, d: usize, dateline: Dateline, packet: &mut Packet, seed: u64) -> Hop {
         let entering = packet.dim != d as u8 + 1;
@@ -158,8 +158,8 @@ impl Grid {
             let c = Self::coordinate(to, d);
             match dateline {
                 Dateline::Bubble | Dateline::None => packet.lane = u8::from(entering && dateline == Dateline::Bubble),
-                // the class is 1 for a path up that crosses the wrap link, and for a path down that does not; the test
-                // is c < own in both cases
+                // The class is 1 for a path up that crosses the wrap link, and for a path down that does not. In both
+                // cases, c < own
                 Dateline::Entry if entering => packet.lane = u8::from(c < own),
                 Dateline::Entry => {}
                 Dateline::Crossing => {
@@ -171,31 +171,30 @@ impl Grid {
         Hop { port: self.port_along(d, up), class: packet.lane }
     }
 
-    /// The dimensions whose rings have an even number of routers. In such a ring, both directions to the router half way round are
-    /// equally short.
+    /// The dimensions whose rings have an even number of routers. In such a ring, both directions to the opposite router are equally short.
     pub fn tied_dimensions(&self) -> Vec<u64> {
         let tied = |&d: &u64| self.line == Line::Ring && self.widths[d as usize].is_multiple_of(2);
         (0..u64::from(self.dims)).filter(tied).collect()
     }
 
-    /// True if the two routers are half way round from each other in the ring of some dimension.
+    /// True if the two routers are opposite each other in the ring of at least one dimension.
     pub fn is_tied_somewhere(&self, a: u64, b: u64) -> bool {
         self.tied_dimensions().into_iter().any(|d| self.is_tied(a, b, d as usize))
     }
 
-    /// True if the two routers are half way round the ring of dimension `d` from each other.
+    /// True if the two routers are opposite each other in the ring of dimension `d`.
     fn is_tied(&self, a: u64, b: u64, d: usize) -> bool {
         2 * u32::from(Self::coordinate(a, d).abs_diff(Self::coordinate(b, d))) == u32::from(self.widths[d])
     }
 
-    /// Returns the VC classes on which packets enter rings, if the rings keep a bubble. `links` is the number of link classes;
-    /// class 0 contains the links to terminals.
+    /// Returns the VC classes in which packets enter rings, if the rings keep a bubble. `links`: number of link classes, of which class 0
+    /// contains the links to terminals.
     pub fn ring_entries(&self, dateline: Dateline, links: usize) -> Vec<RingEntry> {
         let rings = if self.line == Line::Ring && dateline == Dateline::Bubble { links } else { 0 };
         (1..rings as u8).map(|link| RingEntry { link, enter: 1, move_on: 0, vcs: None }).collect()
     }
 
-    /// Number of VC classes that a path in dimension order needs, or each leg if a path has two legs in dimension order.
+    /// Number of VC classes that a path in dimension order needs. If a path has two legs in dimension order, each leg needs this number.
     pub fn classes(&self, dateline: Dateline) -> u8 {
         if self.line == Line::Ring && dateline != Dateline::None { 2 } else { 1 }
     }

@@ -6,17 +6,16 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The paths over an intermediate router, for a routing such as Valiant. Methods take routers by their numbers. Packets in phase 0
-/// go to the intermediate. Packets in phase 1 go to their destination. In both phases, `Packet::target` is the router at which the
-/// leg ends. The VC classes of the second leg are above those of the first leg. A packet without an intermediate is in phase 1
-/// from the beginning.
+/// The paths over an intermediate router, for a routing such as Valiant. Methods identify routers by their numbers. Packets in phase 0 go
+/// to the intermediate, and packets in phase 1 to their destination. In both phases, `Packet::target` is the router at which the leg ends.
+/// The VC classes of the second leg are above those of the first leg. A packet without an intermediate is in phase 1 from the beginning.
 #[derive(Debug, Clone)]
 pub struct TwoLegs {
     leg: Arc<dyn AnyRouting>,
-    /// For each router: its coordinates in the routing that makes the legs.
+    /// For each router: its coordinates in the routing of the legs.
     coords: Arc<[u64]>,
     pub classes: Classes,
-    /// For each port number: the first VC class of the second leg.
+    /// For each port index: the first VC class of the second leg.
     second: Arc<[u8]>,
     /// Largest number of classes that the first leg has on any link of the network.
     most_of_first: u8,
@@ -25,8 +24,8 @@ pub struct TwoLegs {
 }
 
 impl TwoLegs {
-    /// Makes paths whose two legs follow the routing `leg`. In the scenario, `leg` is the value of `key` in the routing
-    /// `name`.
+    /// Creates paths whose two legs follow the routing `leg`. In the scenario, `leg` is the value of key `key` of the
+    /// routing `name`.
     pub fn of(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> Result<Self, Refusal> {
         let leg = build_leg(graph, leg, name, key)?;
         let (classes, second) = classes_of_both(graph, &leg.needs().classes);
@@ -36,9 +35,9 @@ impl TwoLegs {
         Ok(Self { coords: leg.coordinates(graph).into(), leg, classes, second: second.into(), most_of_first, mids })
     }
 
-    /// Computes the paths through the network without its failed parts. The first VC class of the second leg stays as it is,
-    /// because packets in flight already use the VC classes. If a first leg has become longer, its second leg begins with a higher
-    /// class ([`turn`](Self::turn)).
+    /// Computes the paths again for `left`, the network without its failed parts. The first VC class of the second leg does not change,
+    /// because packets in flight already use the VC classes. If a first leg has become longer, its second leg begins with a higher class
+    /// ([`turn`](Self::turn)).
     pub fn rebuilt(&self, left: &Graph) -> Result<Self, Refusal> {
         let leg = self.leg.rebuild(left)?;
         let (classes, _) = classes_of_both(left, &leg.needs().classes);
@@ -69,8 +68,8 @@ impl TwoLegs {
         detours.then_some(packet.target)
     }
 
-    /// Begins the second leg if a packet on its first leg is at its intermediate. The second leg begins in its first class, or in
-    /// a higher class if the first leg has used more classes (`lane`) around faults.
+    /// If a packet on its first leg is at its intermediate, begins its second leg. This leg begins in its first VC class, or in a higher
+    /// class if the first leg has used more classes (`lane`) because of faults.
     #[inline(always)]
     fn turn(&self, at: u64, packet: &mut Packet) {
         if packet.phase == 0 && at == packet.target {
@@ -79,8 +78,8 @@ impl TwoLegs {
         }
     }
 
-    /// Returns the packet in the form that the routing of its leg expects. In the full packet, `phase` and `target` belong to the
-    /// whole path.
+    /// Returns the packet in the form that the routing of its leg expects. In the original packet, `phase` and `target` describe the whole
+    /// path.
     #[inline(always)]
     fn on_leg(&self, packet: &Packet) -> Packet {
         let dest = self.coords[packet.target as usize];
@@ -105,8 +104,8 @@ impl TwoLegs {
         Some(self.classed(hop, packet))
     }
 
-    /// Follows a packet along a leg, from router `from` to router `to`. The function calls `cross` with every router and the port
-    /// that the packet takes there. `cross` returns the next router, or `None` if the port has no link. `packet` is overwritten.
+    /// Follows a packet along a leg, from router `from` to router `to`. Calls `cross` with each router on the leg and the port that the
+    /// packet takes there. `cross` returns the next router, or `None` if the port has no link. Changes `packet`.
     #[inline(always)]
     pub fn follow(
         &self,
@@ -126,7 +125,7 @@ impl TwoLegs {
         Some(())
     }
 
-    /// Lists every hop that the packet may take at `at`, with the packet's state after the hop.
+    /// Lists every hop that the packet may take at router `at`, with the packet's state after the hop.
     pub fn steps(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         self.by_leg(at, packet, |at, on_leg| self.leg.steps(at, on_leg, seed))
     }
@@ -147,14 +146,14 @@ impl TwoLegs {
         steps.map(|step| Step { hop: self.classed(step.hop, &packet), after: after(step.after), ..step }).collect()
     }
 
-    /// Undoes the last call of [`hop`](Self::hop), if the packet does not take the returned hop.
+    /// Undoes the last call of [`hop`](Self::hop). Called if the packet does not take the returned hop.
     pub fn forget_hop(&self, packet: &mut Packet) {
         let mut on_leg = self.on_leg(packet);
         self.leg.forget_hop(&mut on_leg);
         (packet.dim, packet.lane) = (on_leg.dim, on_leg.lane);
     }
 
-    /// Returns a rank that rises with each hop of a path, if the rank of the leg's routing rises on each leg.
+    /// Returns a rank that rises with each hop of a path, provided that the rank of the leg's routing rises on each leg.
     pub fn rank(&self, at: u64, hop: Hop) -> u32 {
         const SECOND_LEG: u32 = 1 << 16;
         let of_leg = |class: u8| self.leg.rank(self.coords[at as usize], Hop { class, ..hop });
@@ -164,8 +163,8 @@ impl TwoLegs {
         }
     }
 
-    /// Returns the proof that paths cannot deadlock. The dependency check follows the two legs separately ([`Proof::TwoLegs`])
-    /// only under two conditions. The packet and its random choices determine every hop, and every router can be the end of a leg.
+    /// Returns the proof that paths cannot deadlock. The check of dependencies follows the two legs separately ([`Proof::TwoLegs`]) only
+    /// under two conditions: the packet and its random choices determine every hop, and every router can be the end of a leg.
     pub fn proof(&self) -> Proof<'_> {
         match self.leg.proof() {
             Proof::Rises { link_first: false, .. } => Proof::rises(),
@@ -199,28 +198,28 @@ pub fn build_leg(graph: &Graph, leg: &RoutingConfig, name: &str, key: &str) -> R
     Err(Refusal::new(path, what, format!("write one of the routings that can: {}", legs_for(graph).join(", "))))
 }
 
-/// Changes the place that a refusal of the leg's routing names. The new place is below `path`, the scenario key of this routing.
+/// Changes the key that a refusal of the leg's routing names: the new key is below `path`, the key of the leg in the scenario.
 fn nested(refusal: Refusal, path: &str) -> Refusal {
     let within = refusal.path.strip_prefix("routing.").map_or(String::new(), |rest| format!(".{rest}"));
     Refusal { path: format!("{path}{within}"), ..refusal }
 }
 
-/// Returns the routings that can be legs on this graph.
+/// Returns the names of the routings that can be legs on this graph.
 fn legs_for(graph: &Graph) -> Vec<&'static str> {
     let fits = |about: &About| about.can_be_a_leg && (about.fits)(graph);
     RoutingConfig::declared().filter(|(_, about)| fits(about)).map(|(name, _)| name).collect()
 }
 
-/// Refuses VC classes if a link would need more of them than it can have. The error contains the fault and the remedy.
+/// Refuses VC classes if a link would need more of them than it can have. The error has two texts: the fault and the remedy.
 fn refuse_too_many(classes: &Classes) -> Result<(), (String, String)> {
     let Some(&most) = classes.iter().max().filter(|&&most| most > MAX_CLASSES) else { return Ok(()) };
     let what = format!("two legs need {most} VC classes, but a link has at most {MAX_CLASSES} VCs");
     Err((what, "choose a routing with fewer VC classes for the legs, such as one made for this topology".to_owned()))
 }
 
-/// Returns two lists. The first has, for each link class, the number of VC classes if each leg needs `of_leg`. The second has, for
-/// each port number, the first VC class of the second leg. If a port number belongs to links whose legs need different numbers of
-/// VC classes, all links get twice the largest number.
+/// Returns two lists. The first list has, for each link class, the number of VC classes if each leg needs `of_leg`. The second list has,
+/// for each port index, the first VC class of the second leg. If ports with the same index lead to links whose legs need different numbers
+/// of VC classes, all links get twice the largest number.
 fn classes_of_both(graph: &Graph, of_leg: &Classes) -> (Classes, Vec<u8>) {
     let ports = (0..graph.routers()).flat_map(|router| graph.ports(router).iter().zip(0usize..));
     let mut second: Vec<Option<u8>> = vec![None; graph.radix() as usize];

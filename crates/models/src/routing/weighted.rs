@@ -1,4 +1,4 @@
-//! Shortest paths on any graph. The weight of a link is 1, its latency, or a cost that the scenario gives.
+//! Shortest paths on any graph. The weight of a link is 1, its latency, or a cost that the scenario sets.
 
 use super::on_graph::{self, Distances, Wiring};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use weft_topology::Graph;
 use weft_units::Refusal;
 
-/// The length of a path.
+/// Definition of the length of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Weight {
@@ -17,8 +17,8 @@ pub enum Weight {
     Links {},
     /// The sum of the latencies of the links on the path [cycles]. The delays of routers are not counted.
     Latency {},
-    /// The sum of the costs of the links on the path. The scenario gives the cost of every class of links between routers, as a
-    /// whole number of at least 1.
+    /// The sum of the costs of the links on the path. The scenario sets the cost of every class of links between routers, a whole number of
+    /// at least 1.
     Cost(BTreeMap<String, u32>),
 }
 
@@ -40,7 +40,7 @@ impl Weight {
             Self::Links {} => Ok(None),
             Self::Latency {} => {
                 let weight = |latency: u64| u32::try_from(latency.max(1)).unwrap_or(u32::MAX);
-                // a graph without a scenario has no link latencies
+                // a graph that was built without a scenario has no link latencies
                 let known = (0..graph.class_names().len()).map(|class| graph.latencies().get(class).copied());
                 Ok(Some(known.map(|latency| latency.map_or(1, weight)).collect()))
             }
@@ -48,7 +48,7 @@ impl Weight {
         }
     }
 
-    /// Size [bytes] of the tables of paths with this weight, for a graph.
+    /// Size [bytes] of the tables with the shortest paths of a graph.
     pub fn table_bytes(&self, graph: &Graph) -> u64 {
         match self {
             Self::Links {} => on_graph::table_bytes_with_first_ports(graph),
@@ -79,7 +79,7 @@ fn costs_of_classes(costs: &BTreeMap<String, u32>, graph: &Graph, path: &str) ->
     Ok(graph.class_names().iter().map(|class| costs.get(class).copied().unwrap_or(1)).collect())
 }
 
-/// The shortest paths of a graph, with the length of a path defined by the scenario.
+/// The shortest paths of a graph, for the definition of length in the scenario.
 #[derive(Debug, Clone)]
 pub enum Paths {
     /// Every link has weight 1.
@@ -141,11 +141,11 @@ impl Paths {
     }
 }
 
-/// Least costs of paths from every router to every router with terminals. Copies share the data.
+/// The least costs of paths from every router to every router with terminals. Copies share the tables.
 #[derive(Debug, Clone)]
 pub struct Weighted {
     wiring: Wiring,
-    /// Weight of each port, indexed by [`Wiring::flat`].
+    /// Weight of the link at each port, indexed by [`Wiring::flat`].
     weights: Arc<[u32]>,
     /// Costs, indexed by [`Wiring::place`]; [`UNREACHED`] if no path exists.
     costs: Arc<[u32]>,

@@ -4,12 +4,12 @@
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1:
 //! open-loop measurement with infinite source queues.
 //! # Parameters
-//! The workload has no parameters. The job has the parameters: pattern and load \[flits/cycle\] of each phase, packet length
-//! \[flits\], injection process, batch \[packets\].
+//! None. The job has these parameters: pattern and load \[flits/cycle\] of each phase, packet length \[flits\], injection process, batch
+//! \[packets\].
 //! # Guarantees
-//! The creation time and the destination of a packet depend only on the seed and the packet's source terminal. If the network
-//! takes packets more slowly than the source creates them, no packet is lost. The source creates each packet after the packet
-//! before has left, but with the creation time that an infinite queue would give.
+//! The creation time and the destination of a packet depend only on the seed and the packet's source terminal. If the network takes packets
+//! more slowly than the source creates them, no packet is lost. The source creates each packet only after the previous one has left, but
+//! with the creation time that it would have in an infinite queue.
 //! # Not modelled
 //! Source queues of finite length.
 //! # Validation

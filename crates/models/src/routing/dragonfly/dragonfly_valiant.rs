@@ -90,19 +90,18 @@ impl RoutingModel for DragonflyValiant {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // The 8 terminals of group i send to group i + 1, over 7 other groups. In units of a terminal's load, a global link i -> j,
-                // j != i + 1, carries 8 / 7 as the first leg of packets from group i, and 8 / 7 as the second leg of packets from group j -
-                // 1. A local link carries at most 2 terminals * 2 / 7 to a gateway (a router with a global link), and 8 / 7 from the
-                //    gateway to group i to the gateway to group i + 1. From a gateway to a destination router it carries at most 2 global
-                //    links * 8 / 7 / 4. Therefore a local link does not carry more than a global link. The example states the bound as a
-                //    lower limit only, because the accepted load of a window can exceed it. At an offered load of 0.569, it was 0.442 in
-                //    one window.
+                // The 8 terminals of group i send to group i + 1, over 7 other groups. Loads are in units of a terminal's load. A global link
+                // i -> j, j != i + 1, carries 8 / 7 from group i (first legs), and 8 / 7 from group j - 1 (second legs). A local link
+                // carries at most 2 terminals * 2 / 7 to a gateway (a router with a global link), and 8 / 7 from the gateway to group i to
+                // the gateway to group i + 1. From a gateway to a destination router it carries at most 2 global links * 8 / 7 / 4.
+                // Therefore a local link does not carry more than a global link. The example states the bound as a lower limit only,
+                // because the accepted load of a window can exceed it. At an offered load of 0.569, it was 0.442 in one window.
                 .bound(DRAGONFLY, NEXT_GROUP, Accepts::AtLeast(7.0 / 16.0)),
             Example::of(r#"{"intermediate": "router"}"#),
             Example::of(r#"{"intermediate": "router", "early_exit": true}"#),
             Example::of(r#"{"intermediate": "other_group"}"#),
             // Every packet goes to one of the 8 other groups and returns. Each of the 8 global links of a group carries the load of one of
-            // its terminals, and on the way back that of one terminal of another group. A local link carries half of this sum.
+            // its terminals, and on the way back that of a terminal of another group. A local link carries half of this sum.
             Example::of(r#"{"intermediate": "other_group_for_all"}"#).bound(
                 DRAGONFLY,
                 NEXT_ROUTER,

@@ -149,7 +149,7 @@ impl RoutingModel for HyperXOfar {
     }
 
     fn examples() -> Vec<Example<Self>> {
-        // In each dimension, all packets of a router go to the complement of the router's coordinate. One of its 3 links in this dimension
+        // In each dimension, all packets of a router go to the complement of the router's coordinate. Of its 3 links in this dimension, one
         // leads there. At load 1, the 16 routers with 4 terminals each send 4 x 16 flits per cycle in total. m <= 16 of these flits take a
         // direct link, and d flits take two of the 3 x 16 links of this dimension. Therefore m + 2 d <= 48, and m + d <= 32.
         const COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
@@ -261,8 +261,8 @@ impl Runtime {
         escape.unwrap_or_else(|| self.to_wake(at, here, packet, preferred).unwrap_or(preferred))
     }
 
-    /// Returns a hop over a link that is off, if the preferred output has no space. Such a link wakes only if a head requests it. The hop
-    /// begins a detour only if the preferred output is broken.
+    /// Returns a hop over a link that is off, if the preferred output has no space. A link that is off wakes only if a head requests it.
+    /// The hop begins a detour only if the preferred output is broken.
     fn to_wake<Q: View + ?Sized>(&self, at: u64, here: &Q, packet: &Packet, preferred: Hop) -> Option<Hop> {
         let sleeps = |hop: &Hop| !here.is_on(hop.port) && here.has_room(*hop);
         if self.in_transit.has_room(here, preferred) {

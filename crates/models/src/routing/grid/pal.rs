@@ -185,9 +185,9 @@ impl Runtime {
     }
 
     /// Returns the hop over the hub. The hub has links to all members. If a fault has cut one of these links, the hop goes over another
-    /// member with links to both ends: over the next hub, otherwise over a member with a lower index than this router, otherwise over any
-    /// member. Lower members come first because then the hops of class 0 keep a fixed order. If no member has links to both ends, returns
-    /// the direct hop, which the packet cannot take now.
+    /// member with links to both ends. The first choice is the next hub, the second a member with a lower index than this router, the third
+    /// any member. Lower members come first because then the hops of class 0 keep a fixed order. If no member has links to both ends,
+    /// returns the direct hop, which the packet cannot take now.
     #[inline(never)]
     fn over_hub(&self, leg: Leg, table: LinkTable, packet: &mut Packet) -> Hop {
         let (hub, next) = (table.hub(leg.d), table.next_hub(leg.d));

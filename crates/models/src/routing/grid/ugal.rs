@@ -1,24 +1,24 @@
-//! UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. The source router compares
-//! the queues at the first hops of the two paths.
+//! UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. It compares the queues of the first
+//! hops of the two paths.
 //!
 //! # Source
-//! Singh, PhD thesis, Stanford 2005. The rule is that of BookSim2's `ugal_flatfly`: the packet takes the minimal path if
-//! q_min H_min <= q_nm H_nm + T.
+//! Singh, PhD thesis, Stanford 2005. The rule is that of BookSim2's `ugal_flatfly`: the packet takes the minimal path
+//! if q_min H_min <= q_nm H_nm + T ("nm": over the intermediate). H is the number of hops of a path.
 //! # Parameters
-//! `threshold`: the bias T toward the minimal path [flits]. `sensor`: the measure of the queue q of an output. `intermediate`: the set of
+//! `threshold`: the bias T towards the minimal path [flits]. `sensor`: definition of q, the queue of an output. `intermediate`: the set of
 //! routers from which a packet draws its intermediate router.
 //! # Guarantees
 //! A path over an intermediate has two legs with separate VC classes. Packets on minimal paths use the classes of the second leg. If the
 //! drawn intermediate is the source router, the packet takes the minimal path.
 //! # Not modelled
-//! Global knowledge (UGAL-G).
+//! Knowledge of the queues of other routers (UGAL-G).
 //! # Validation
 //! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
 //! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
 //! buffers cause no stall. `engine/tests/paths.rs` checks the costs of the two paths that the routing compares. `engine/tests/theory.rs`
-//! checks that paths are minimal in an idle network, and that tornado traffic exceeds the bound of minimal paths. `engine/tests/bounds.rs`
-//! checks that the accepted load is at least half of the bound that detours permit. The rows `ugal` of `flatfly` in
-//! `tests/data/golden/booksim.csv` compare this routing with BookSim2.
+//! checks that paths are minimal in an idle network, and that the accepted load under tornado traffic exceeds the bound of minimal paths.
+//! `engine/tests/bounds.rs` checks that the accepted load is at least half of the theoretical bound with detours. The rows of
+//! `tests/data/golden/booksim.csv` with topology `flatfly` and routing `ugal` compare this routing with BookSim2.
 
 use super::valiant;
 use crate::routing::bounds::SharedBounds;
@@ -33,15 +33,15 @@ use weft_api::state::{DETOUR, Packet};
 use weft_topology::Graph;
 use weft_units::{Flits, Refusal};
 
-/// UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. It compares the queues at the first
+/// UGAL-L: the source router chooses between the minimal path and a path over one random intermediate. It compares the queues of the first
 /// hops of the two paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ugal {
-    /// Bias toward the minimal path, added to the cost of the detour.
+    /// Bias T towards the minimal path, added to the cost of the detour.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor that measures the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
     /// The set of routers from which a packet draws its intermediate router.
@@ -107,7 +107,7 @@ impl RoutingModel for Ugal {
 }
 
 impl Runtime {
-    /// True if the packet has not chosen its path yet. It then compares the queues of its present router.
+    /// True if the packet has not chosen its path yet, and must compare the queues of its present router.
     #[inline(always)]
     fn asks(at: u64, packet: &Packet) -> bool {
         packet.phase == 0 && packet.flags & DETOUR == 0 && at != packet.dest
@@ -130,7 +130,7 @@ impl Runtime {
         mid
     }
 
-    /// Returns the first hop of a chosen path, with the number of its hops and its bias as cost.
+    /// Returns the first hop of the path that packet `after` has chosen. Its cost contains the number of hops of the path, and the bias.
     fn way(&self, at: u64, mut after: Packet, hops: u32, bias: i32, seed: u64) -> Option<Step> {
         let hop = self.valiant.next(at, &mut after, seed)?;
         Some(Step { hop, after, cost: Some(Cost { at, port: hop.port, hops, bias }) })

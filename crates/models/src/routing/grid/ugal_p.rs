@@ -1,22 +1,22 @@
 //! UGAL_p: UGAL with a separate decision in each dimension of a HyperX, in a fixed order of dimensions.
 //!
 //! # Source
-//! Kim et al., "TCEP", ISCA 2018, the baseline routing. In each dimension a packet takes the minimal hop if q_m <= 2 q_n + T. Here q_m is
-//! the queue of the minimal hop, and q_n is the queue of the first hop of the detour.
+//! The baseline routing of Kim et al., "TCEP", ISCA 2018. In each dimension a packet takes the minimal hop if q_m <= 2 q_n + T. Here q_m is
+//! the queue of the minimal hop, and q_n that of the first hop of a detour over one other router.
 //! # Parameters
-//! `threshold`: the bias T toward the minimal hop [flits]. `sensor`: the measure of the queue q of an output.
+//! `threshold`: the bias T towards the minimal hop [flits]. `sensor`: definition of q, the queue of an output.
 //! # Guarantees
-//! A packet makes at most one detour per dimension. The routing has two VC classes (0: hop to the intermediate, 1: hop to the destination
-//! of the dimension). Dependencies between channels are acyclic, because packets use class 0 before class 1 in a dimension, and cross
-//! dimensions in order.
+//! A packet makes at most one detour per dimension. The routing has two VC classes: 0 for a hop to the intermediate, and 1 for the hop to
+//! the destination's coordinate. The dependencies between channels have no cycle, because packets use class 0 before class 1 in each
+//! dimension, and cross dimensions in order.
 //! # Not modelled
-//! Link states, which the routing `pal` uses.
+//! Links that are off (see the routing `pal`).
 //! # Validation
 //! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
 //! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
-//! buffers cause no stall. `engine/tests/theory.rs` checks that paths are minimal in an idle network, and that tornado traffic exceeds the
-//! bound of minimal paths. `engine/tests/bounds.rs` checks that the accepted load is at least half of the bound that detours permit. No
-//! test compares this routing with another simulator.
+//! buffers cause no stall. `engine/tests/theory.rs` checks that paths are minimal in an idle network, and that the accepted load under
+//! tornado traffic exceeds the bound of minimal paths. `engine/tests/bounds.rs` checks that the accepted load is at least half of the
+//! theoretical bound with detours. No test compares this routing with another simulator.
 
 use crate::routing::bounds::SharedBounds;
 use crate::routing::on_grid::Grid;
@@ -34,10 +34,10 @@ use weft_units::{Flits, Refusal};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UgalP {
-    /// Bias toward the minimal path, added to the cost of a detour.
+    /// Bias T towards the minimal hop, added to the cost of a detour.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// The sensor that measures the congestion of an output.
+    /// Definition of the queue of an output.
     #[serde(default = "window")]
     pub sensor: Sensor,
 }
@@ -100,8 +100,8 @@ impl Routing for Runtime {
     #[inline(always)]
     fn next(&self, at: u64, packet: &mut Packet, _seed: u64) -> Option<Hop> {
         let Some(d) = Grid::first_difference(at, packet.dest) else { return Some(Hop::to_terminal(packet)) };
-        // at the first router of a dimension `at_head` compares queues; at an intermediate router the packet takes the
-        // direct link
+        // at the first router of a dimension, `at_head` compares queues later; at an intermediate router, the packet
+        // takes the direct link
         (packet.dim == d as u8 + 1).then(|| self.direct(at, d, packet))
     }
 

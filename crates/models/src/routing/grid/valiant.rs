@@ -5,16 +5,16 @@
 //! # Parameters
 //! None.
 //! # Guarantees
-//! A path has two legs with separate VC classes: one class per leg, or two on a torus. Each leg loads the channels like uniform traffic,
-//! whatever the traffic pattern is.
+//! A path has two legs with separate VC classes: one class per leg, or two per leg on a torus. Each leg loads the channels like uniform
+//! traffic, whatever the traffic pattern is.
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
 //! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
 //! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
-//! buffers cause no stall. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check the load at which the routing saturates under
-//! tornado, bit complement and uniform traffic. Two legs of uniform traffic determine this load. No test compares this routing with another
-//! simulator.
+//! buffers cause no stall. `engine/tests/theory.rs` and `engine/tests/bounds.rs` check the saturation load under tornado, bit complement
+//! and uniform traffic. It must be the load at which two legs of uniform traffic fill the channels. No test compares this routing with
+//! another simulator.
 
 use crate::routing::on_grid::{Dateline, Grid};
 use crate::routing::{
@@ -57,8 +57,8 @@ impl RoutingModel for Valiant {
         const BIT_COMPLEMENT: &str = r#"{"bit_complement": {}}"#;
         vec![
             Example::of("{}")
-                // each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them. At load 1, it carries 4 *
-                // 4 / 16 = 1 flit per cycle of its router's 4 terminals for each leg
+                // Each leg ends at one of 16 routers with equal probability, and a channel leads to 4 of them. The 4 terminals of its
+                // router send 4 flits per cycle at load 1. Therefore the channel carries 4 * 4 / 16 = 1 flit per cycle for each leg
                 .bound(HYPERX, TORNADO, Accepts::UpTo(1.0 / 2.0))
                 .bound(HYPERX, BIT_COMPLEMENT, Accepts::UpTo(1.0 / 2.0)),
         ]
@@ -127,7 +127,7 @@ impl Routing for Runtime {
         self.grid.is_tied_somewhere(from, to)
     }
 
-    /// Returns all possible outcomes of the draw: one packet for each intermediate.
+    /// Returns the packet after each possible outcome of the draw: one for each intermediate.
     fn detours(&self, _at: u64, packet: Packet) -> Outcomes<'_> {
         let coords = &self.grid.coords;
         Outcomes::new(coords.len(), move |k| {

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_units::Refusal;
 
-/// Injection control: the rule that keeps packets at their source while their router is congested.
+/// Injection control: the rule that keeps packets at their source while there is too little free space.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Injection {
-    /// No injection control: packets leave their source as soon as they can.
+    /// No injection control: packets leave their source as soon as the next buffer has room.
     Free {},
     /// A packet leaves its source only if the buffer after the first hop has room for the packet and for this number of
     /// further packets.
@@ -27,16 +27,16 @@ impl Default for Injection {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// The head's minimal output was granted to another input in an earlier step of this cycle (FOGSim's first version). With
-    /// `router.speedup: 1` a cycle has one step, so packets take detours only around links that are broken or off.
+    /// The head's minimal output was granted to another input in an earlier allocation step of this cycle (FOGSim's first version). With
+    /// `router.speedup: 1` a cycle has only one step, so packets take detours only around links that are broken or off.
     #[default]
     Granted,
-    /// The minimal output was granted to another input in an earlier step of this cycle, or no VC of it has room for the packet.
-    /// The paper states this condition in brackets: a packet is misrouted if the output is "already assigned to another input or
+    /// The minimal output was granted to another input in an earlier allocation step of this cycle, or none of its VCs has room for the
+    /// packet. The paper states this condition in brackets: a packet is misrouted if the output is "already assigned to another input or
     /// Q_min = 100 %".
     GrantedOrFull,
-    /// The head cannot take its minimal output now. Another packet crosses to this output or is on the link, or the next buffer
-    /// has no room (the paper's "not available").
+    /// The head cannot take its minimal output now (the paper's "not available"). Another packet uses the output or the link, or the next
+    /// buffer has no room.
     Unavailable,
 }
 
@@ -44,22 +44,22 @@ pub enum Trigger {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occupancy {
-    /// Used credits of the VC with the most credits, as a share of its buffer. This is the paper's definition. Flits on the link
-    /// and returning credits also count, so the output of a long link looks full even if no flit waits for it.
+    /// Used credits of the VC that has the most credits left, as a share of the VC's buffer. This is the paper's definition. Flits on the
+    /// link and returning credits also count, so the output of a long link looks full even if no flit waits for it.
     #[default]
     Credits,
-    /// Flits that wait for the output, as a share of the buffers of all VCs of the link. The value is the used credits minus the
-    /// flits that the link has taken during the last credit round trip. This is our definition.
+    /// Flits that wait for the output, as a share of the buffers of all VCs of the link. The number of these flits is the number of used
+    /// credits, minus the flits that the link has accepted during the last credit round trip. This is our definition.
     Waiting,
 }
 
-/// Largest occupancy at which a head takes the first output of a detour.
+/// A head takes a detour only if the occupancy of the detour's first output is at most this limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MostOccupancy {
     /// The limit is this share of the occupancy of the minimal output.
     Relative(f64),
-    /// The limit is this share of the buffer.
+    /// The limit is this share of the buffer, whatever the occupancy of the minimal output is.
     Fixed(f64),
 }
 
@@ -76,25 +76,25 @@ pub struct RingConfig {
     /// Kind of ring. Default: physical if the topology has physical rings, otherwise embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RingKind>,
-    /// Number of embedded rings that have no link in common; at least 1.
+    /// Number of embedded rings, which have no link in common; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 32))]
     pub rings: u32,
-    /// Number of directions in which packets can travel round each ring, 1 or 2. With two directions, a packet takes the direction
-    /// with the shorter path.
+    /// Number of directions in which packets can travel around each ring, 1 or 2. With two directions, a packet takes the direction with
+    /// the shorter path.
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 2))]
     pub directions: u32,
-    /// Number of VCs that an embedded ring has on each of its links; at least 1.
+    /// Number of VCs of an embedded ring on each of its links; at least 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 8))]
     pub vcs: u32,
-    /// Number of times that a packet can leave a ring before its destination router, 0 to 254.
+    /// Number of times that a packet can leave a ring before it reaches its destination router, 0 to 254.
     #[serde(default = "four")]
     #[schemars(range(max = 254))]
     pub exits: u32,
-    /// Whether packets can enter the ring at their source router. With `false`, a packet is discarded if the only hop at its source
-    /// router has a broken link.
+    /// Whether packets can enter the ring at their source router. With `false`, a packet is discarded if its only possible hop at the
+    /// source router leads over a broken link.
     #[serde(default)]
     pub from_sources: bool,
 }
@@ -131,10 +131,10 @@ fn four() -> u32 {
 #[derive(Debug, Clone)]
 pub struct Keys {
     pub trigger: Trigger,
-    /// The threshold Th_min of the paper: the least occupancy of the minimal output at which heads take detours \[share
-    /// of a buffer\].
+    /// The threshold Th_min of the paper: the lowest occupancy of the minimal output at which heads take detours
+    /// \[share of a buffer\].
     pub least_occupancy: f64,
-    /// The threshold Th_non-min of the paper: the largest occupancy of the first output of a detour.
+    /// The threshold Th_non-min of the paper: the highest permitted occupancy of the first output of a detour.
     pub most_occupancy: MostOccupancy,
     pub occupancy: Occupancy,
     pub ring: RingConfig,
@@ -142,7 +142,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Refuses thresholds and counts that are out of range. `routing` is the name of the routing whose keys these are.
+    /// Refuses thresholds and counts that are out of range. `routing`: the name of the routing to which the keys belong.
     pub fn check(&self, routing: &str) -> Result<(), Refusal> {
         let at = |key: &str| format!("routing.{routing}.{key}");
         let share = |value: f64, key: &str| match (0.0..=1.0).contains(&value) {

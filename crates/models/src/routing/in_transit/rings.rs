@@ -1,5 +1,5 @@
 //! The escape rings of a network. This file computes the hops along rings, and the hops with which packets enter a
-//! ring. Its functions take routers by their numbers.
+//! ring. Its functions identify routers by their numbers.
 
 use super::{IN_RING, RingConfig, RingKind};
 use crate::routing::{Classes, Hop, RingEntry};
@@ -8,19 +8,18 @@ use weft_api::walk::{EscapeRing, RingHop};
 use weft_topology::{Graph, Ring};
 use weft_units::Refusal;
 
-/// A direction in which packets travel round a ring.
+/// A direction in which packets travel around a ring.
 #[derive(Debug, Clone)]
 struct Direction {
-    /// The port of each router that leads to the next router of the ring.
+    /// For each router: the port that leads to the next router of the ring in this direction.
     ports: Vec<u16>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Rings {
-    /// The position of each router on each ring: first index the ring, second index the router.
+    /// The position of each router on each ring, indexed by ring and router.
     places: Vec<Vec<u32>>,
-    /// The directions of all rings. The directions of ring r begin at index r * `per_ring`. With two directions, the second one
-    /// follows.
+    /// The directions of all rings. Ring r has the `per_ring` directions from index r * `per_ring` on.
     directions: Vec<Direction>,
     per_ring: u8,
     /// VC class of a hop into a ring.
@@ -32,8 +31,8 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// `path` is the path of this configuration in the scenario. `single` returns the embedded ring if only one is
-    /// requested.
+    /// Builds the rings. `path`: the path of the configuration in the scenario. `single`: returns the embedded ring if
+    /// only one is requested.
     pub fn of(
         graph: &Graph,
         config: &RingConfig,
@@ -91,7 +90,7 @@ impl Rings {
         (self.classes.clone(), self.entries.clone())
     }
 
-    /// Returns the direction that a hop follows; `None` for a hop outside the rings.
+    /// Returns the index of the direction that a hop follows; `None` for a hop outside the rings.
     pub fn direction(&self, router: usize, hop: Hop) -> Option<u8> {
         if hop.class != self.entering && hop.class != self.moving_on {
             return None;
@@ -105,7 +104,7 @@ impl Rings {
         self.directions.iter().map(|direction| &direction.ports[..])
     }
 
-    /// Returns the hop on which a packet continues in its present direction.
+    /// Returns the hop with which a packet in a ring continues in its present direction.
     pub fn onward(&self, router: usize, packet: &Packet) -> Hop {
         let port = self.directions[usize::from(packet.dim - IN_RING)].ports[router];
         Hop { port, class: self.moving_on }
@@ -121,14 +120,14 @@ impl Rings {
         self.places.len() as u32
     }
 
-    /// Returns the largest number of hops of a packet in a ring, which it leaves at the latest at its destination router. (With two
-    /// directions, a stay has at most half as many hops, unless a link is broken.)
+    /// Returns the largest number of hops in one stay in a ring, which a packet leaves at the latest at its destination router. With two
+    /// directions, a stay has at most half as many hops, unless a link is broken.
     pub fn longest_stay(&self) -> u32 {
         self.places[0].len() as u32 - 1
     }
 
-    /// Returns the hop into a ring in the direction with the shorter path to router `to`. `tie` decides the direction if
-    /// both paths are equally long.
+    /// Returns the hop into a ring in the direction with the shorter path to router `to`. If the paths in both
+    /// directions are equally long, `tie` decides.
     pub fn enter(&self, ring: u32, router: usize, to: usize, tie: bool) -> Hop {
         self.ways(ring, router, to, tie)[0]
     }

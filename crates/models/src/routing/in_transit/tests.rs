@@ -1,12 +1,12 @@
-//! Code that the tests of several in-transit routings share.
+//! Functions for the tests of several in-transit routings.
 
 use std::collections::HashMap;
 use weft_api::routing::Routing;
 use weft_api::state::{Packet, RouteState};
 use weft_topology::{Graph, Peer};
 
-/// Follows a packet to its destination through all its possible choices, also in rings. Returns the length of the longest path
-/// [links]. Fails if a packet could move without end.
+/// Follows a packet to its destination through all possible choices, including rings. Returns the length of the longest path [links].
+/// Panics if the packet could move without end.
 fn longest_from(
     (graph, routing, coords): (&Graph, &dyn Routing, &[u64]),
     at: u32,
@@ -35,8 +35,8 @@ fn longest_from(
     longest
 }
 
-/// Returns the length of the longest path [links] of packets to router `to`, from any router, over all their possible
-/// choices.
+/// Returns the length of the longest path [links] to router `to` from any router, over all possible choices of a
+/// packet.
 pub fn longest_way((graph, routing, coords): (&Graph, &dyn Routing, &[u64]), to: u32) -> u32 {
     let dest = coords[to as usize];
     let packet = Packet { dest, target: dest, ..Packet::default() };

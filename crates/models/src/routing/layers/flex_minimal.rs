@@ -1,41 +1,42 @@
-//! FleX minimal: shortest paths on a FleX network (layers of routers in a ring), with detours around failed links. The VC class of a hop is
-//! its index in the path.
+//! FleX minimal: shortest paths on a FleX network, with detours around failed links. The network has layers of routers with coordinates x
+//! and y, and the layers form a ring. The VC class of a hop is its index in the path.
 //!
 //! # Source
-//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022): algorithm
-//! 1 with one correction. The loop of the algorithm runs while the packet is not at its destination. The paper prints "while it
-//! is", which we take as an error.
+//! M. Jeon et al., "FleX: A Flex Interconnected HPC System with Stochastic Load Balancing Scheme", IEEE Access 10 (2022): algorithm 1 with
+//! one correction. In Weft, the loop of the algorithm runs while the packet is not at its destination. The paper prints "while it is",
+//! which we take as an error.
 //! # Parameters
-//! `paths`: rule that chooses among the shortest paths. With `balanced` a packet takes a random hop among all hops that begin a shortest
-//! path, with equal probability. With `printed` a packet takes the paths of algorithm 1. These paths lead over the layer below if source
-//! and destination are in one layer. They cross y before x. If source and destination have the same x and the same y, both hops are along
-//! x. `detours` \[links\]: number of links beyond the longest shortest path that a packet may cross because links have failed (default: 0).
-//! If the link between two neighbours has failed, the paper proposes paths of two links (section III-C1). They are one link longer than the
-//! failed link.
+//! `paths`: rule that chooses among the shortest paths. With `balanced`, at each router a packet draws one of all hops that begin a
+//! shortest path, with equal probability. With `printed` a packet takes the paths of algorithm 1. These paths lead over the layer below if
+//! source and destination are in one layer. They cross y before x. If source and destination have the same x and the same y, but are in
+//! different layers, both hops are along x. `detours` \[links\]: number by which paths around failed links may exceed the longest shortest
+//! path (default: 0). If the link between two neighbours has failed, the paper proposes paths of two links, one more than before (section
+//! III-C1).
 //! # Guarantees
-//! Minimal paths. The number of VC classes is the number of links on the longest shortest path, plus one for each of the `detours`. The
-//! class rises with each hop, so dependencies between channels are acyclic, with and without faults. With two or three layers, `balanced`
-//! makes all shortest paths equally likely. With more layers, only the hops at each router are equally likely. `printed` needs three layers
-//! of at least 3 x 3 routers. The following bounds are loads [flits per terminal and cycle] of uniform traffic, in which terminals also
-//! send to themselves, on 6 x 6 x 3 routers of 10 terminals. The bound under `printed` is 27 / 31 = 0.871. The bound under `balanced` is
-//! 108 / 97 = 1.113, which is more than a terminal can send. The routing needs no tables. Under faults, a head at a broken link takes
-//! another hop at once. Its choice depends only on the links of its own router. The head first tries the hops on all shortest paths (also
-//! under `printed`), and then the other hops, those with the fewest remaining links first. Among hops with equally many remaining links it
-//! begins with a random one. The head can take a hop if a VC class is left for each remaining link. In networks of three layers with widths
-//! of at least 3, the next best hops cost one link more. A packet is delivered if it meets at most `detours` broken links, and if each time
-//! the link of another possible hop works. Therefore `detours: 1` loses no packet if one link fails. Without detours, packets that meet a
-//! failed link on their last hop are lost. In networks of two layers, or of four or more layers, with widths of at least 4, the next best
-//! hops cost two links more. There a detour between neighbours needs `detours: 2`. A packet does not return to the router at which it last
-//! met a broken link, if it has another hop. Packets do not know broken links in advance, so a packet may meet a second one.
+//! Paths are minimal. The number of VC classes is the number of links on the longest shortest path, plus `detours`. The class rises with
+//! each hop, so the dependencies between channels have no cycle, with and without faults. With two or three layers, `balanced` makes all
+//! shortest paths equally likely. With more layers, only the next hops at each router are equally likely. `printed` needs three layers of
+//! at least 3 x 3 routers. The following bounds are loads [flits per terminal and cycle] on 6 x 6 x 3 routers with 10 terminals each. The
+//! traffic is uniform, and terminals also send to themselves. The bound under `printed` is 27 / 31 = 0.871. The bound under `balanced` is
+//! 108 / 97 = 1.113, more than a terminal can send. The routing needs no tables. Faults: a head at a broken link takes another hop at once.
+//! Its choice depends only on the links of its own router. The head first tries the hops on all shortest paths (also under `printed`), and
+//! then the other hops, those with the fewest remaining links first. Among hops with equally many remaining links it begins with a random
+//! one. The head can take a hop only if a VC class is left for each remaining link. In networks of three layers with widths of at least 3,
+//! a hop that is not on a shortest path costs at least one link more. A packet is then delivered if it meets at most `detours` broken
+//! links, and if at each of them the link of another possible hop works. Therefore `detours: 1` loses no packet if one link fails. With
+//! `detours: 0`, packets that meet a failed link on their last hop are lost. In networks of two, four or more layers with widths of at
+//! least 4, a hop that is not on a shortest path costs at least two links more. There a detour between neighbours needs `detours: 2`. A
+//! packet does not return to the router at which it last met a broken link, if it has another hop. Packets do not know broken links in
+//! advance, so a packet can meet several.
 //! # Not modelled
 //! A choice between shortest paths by congestion.
 //! # Validation
 //! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
 //! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
 //! buffers cause no stall. The tests of this file check that `balanced` lists all hops that begin a shortest path. They also check that
-//! `printed` lists the hops of algorithm 1, and that detours are those of the paper. `engine/tests/faults.rs` checks the numbers of lost
-//! packets with and without detours. `engine/tests/bounds.rs` checks that uniform traffic reaches the bounds of `balanced` and `printed`.
-//! No test compares this routing with another simulator.
+//! `printed` lists the hops of algorithm 1, and that detours between neighbours are those of the paper. `engine/tests/faults.rs` checks the
+//! numbers of lost packets with and without detours. `engine/tests/bounds.rs` checks that throughput under uniform traffic reaches the
+//! theoretical bounds of `balanced` and `printed`. No test compares this routing with another simulator.
 
 use crate::routing::{
     Accepts, AroundFaults, Classes, Example, Hop, Needs, Proof, Routing, RoutingModel, Step, below, class_per_hop,
@@ -49,16 +50,16 @@ use weft_api::state::Packet;
 use weft_topology::{CrossedLayers, Crossing, Graph, Offset};
 use weft_units::Refusal;
 
-/// Shortest paths on a FleX network (layers of routers in a ring), with detours around failed links. The VC class of a hop is its index in
-/// the path.
+/// Shortest paths on a FleX network (layers of routers that form a ring), with detours around failed links. The VC class of a hop is its
+/// index in the path.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlexMinimal {
     /// Rule that chooses one of the shortest paths.
     #[serde(default)]
     pub paths: Paths,
-    /// Number of links beyond the longest shortest path that a packet may cross because links have failed. Each of these links
-    /// needs one more VC class.
+    /// Number of links by which paths around failed links may exceed the longest shortest path. Each of these links needs one more VC
+    /// class.
     #[serde(default)]
     pub detours: u8,
 }
@@ -67,7 +68,7 @@ pub struct FlexMinimal {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paths {
-    /// Any shortest path: at each router, the packet draws a hop among all that begin a shortest path, with equal
+    /// All shortest paths: at each router, the packet draws one of all hops that begin a shortest path, with equal
     /// probability.
     #[default]
     Balanced,
@@ -75,23 +76,23 @@ pub enum Paths {
     Printed,
 }
 
-/// Value of `Packet::phase` of a packet that has met a broken link. The `target` of the packet is the router at which it last
-/// met a broken link.
+/// Value of `Packet::phase` for a packet that has met a broken link. `Packet::target` is then the router at which the packet last met a
+/// broken link.
 const MET_BROKEN: u8 = 1;
 
-/// Largest number of kinds of first hops: up or down, along x or y, to the destination's coordinate or to another
-/// coordinate.
+/// Largest number of kinds of first hops: up or down, times along x or y, times to the destination's coordinate or to
+/// another one.
 const MAX_KINDS: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct Runtime {
     classes: Classes,
-    /// Number of links of the longest path. It is also the number of VC classes.
+    /// Number of links of the longest path, which is also the number of VC classes.
     most_hops: u8,
     crossed: CrossedLayers,
-    /// Routers have coordinates: x in byte 0, y in byte 1, the layer in byte 2. For each relative position of the destination,
-    /// the table lists the hops that a packet may take. The index into the table is 4 * (layers upward) + 2 * (y differs) + (x
-    /// differs).
+    /// Routers have coordinates: x in byte 0, y in byte 1, the layer in byte 2. For each relative position of the destination, the table
+    /// contains the hops that a packet may take. The index into the table is 4 * (layers upward to the destination) + 2 * (1 if y
+    /// differs) + (1 if x differs).
     first_hops: Arc<[FirstHops]>,
 }
 
@@ -105,7 +106,7 @@ struct FirstHops {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Kind {
-    /// The port that leads to coordinate 0 of the axis, if the router's own coordinate is not 0.
+    /// The first port of this kind: it leads to coordinate 0 of the axis, if the router's own coordinate is not 0.
     first_port: u16,
     /// First bit of this axis in the packed coordinates.
     shift: u8,
@@ -150,12 +151,11 @@ impl RoutingModel for FlexMinimal {
         const SMALL: &str = r#"{"flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 8}}"#;
         const UNIFORM: &str = r#"{"uniform": {"include_self": true}}"#;
         vec![
-            // At a load of 1, every router sends 8 / 27 flits per cycle to each router. The counts below are the hops up along x that the
-            // packets of one router make, in units of 8 / 27 flits per cycle, by the position of the destination. Destinations in the same
-            // layer: 2 to the 2 routers along x (a path has 2 hops, one of them up), and 2 to the 4 routers that differ in x and y (a
-            // quarter of 2 hops each). Destinations in the layer above: 2 to the 2 routers along x. Destinations in the layer below: 1 to
-            // the router in the same position (half of 2 hops), and 4 to the 4 routers that differ in x and y (half of 2 hops each). In
-            // total 11 hops share the 2 channels up along x of a router.
+            // At a load of 1, every router sends 8 / 27 flits per cycle to each of the 27 routers. In units of 8 / 27 flits per cycle, the
+            // packets of one router make these hops up along x, by the position of the destination. In the same layer: 2 to the 2 routers
+            // along x (a path has 2 hops, one of them up), and 2 to the 4 routers that differ in x and y (a quarter of 2 hops each). In the
+            // layer above: 2 to the 2 routers along x. In the layer below: 1 to the router in the same position (half of 2 hops), and 4 to
+            // the 4 routers that differ in x and y (half of 2 hops each). In total, 11 hops share the 2 channels up along x of a router.
             Example::of("{}").bound(SMALL, UNIFORM, Accepts::UpTo(27.0 / (8.0 * 5.5))),
             // As in the example above: 2 to the 2 routers along x in the same layer, and 2 to those in the layer above. To the 4 routers of
             // the same layer that differ in x and y: 4 (not 2), because all packets to these go down along y first and then up along x. In
@@ -184,7 +184,7 @@ impl FirstHops {
         first
     }
 
-    /// Returns port `number` (below `count`) among the listed first hops of the router at `at`, for a packet to `dest`.
+    /// Returns the port of the first hop with index `number` (below `count`), for a packet to `dest` at the router with coordinates `at`.
     #[inline(always)]
     fn port(&self, at: u64, dest: u64, mut number: u32) -> u16 {
         let mut kind = &self.kinds[0];
@@ -200,8 +200,8 @@ impl FirstHops {
         let skipped = to - u8::from(to > own);
         let place = match kind.arrives {
             true => skipped,
-            // ports have no number for the router's own coordinate; a detour also skips the coordinate of the
-            // destination
+            // a router has no port to its own coordinate; a hop that does not lead to the destination's coordinate also
+            // skips that coordinate
             false => number as u8 + u8::from(own != to && number as u8 >= skipped),
         };
         kind.first_port + u16::from(place)
@@ -213,20 +213,20 @@ fn is_printed(hop: &Crossing, offset: Offset) -> bool {
     match (offset.layers == 0, offset.differs) {
         // the direct link
         (false, [true, false] | [false, true]) => true,
-        // over the third layer, along x to any other router
+        // same position in another layer: over the third layer, along x to any other router
         (false, [false, false]) => hop.axis == 0,
-        // over the third layer, first along y
+        // another layer, x and y differ: over the third layer, first along y
         (false, [true, true]) => hop.axis == 1,
-        // over the layer below, along the axis that differs
+        // same layer, x or y differs: over the layer below, along the axis that differs
         (true, [true, false] | [false, true]) => !hop.up,
-        // over the layer below, first along y
+        // same layer, x and y differ: over the layer below, first along y
         (true, [true, true]) => !hop.up && hop.axis == 1,
         (true, [false, false]) => unreachable!("a packet at its destination goes nowhere"),
     }
 }
 
 impl Runtime {
-    /// Returns the position of the destination relative to a packet at `at`.
+    /// Returns the position of the destination relative to the router with coordinates `at`.
     #[inline(always)]
     fn offset(&self, at: u64, dest: u64) -> Offset {
         let differ = at ^ dest;
@@ -235,7 +235,7 @@ impl Runtime {
         Offset { differs: [differ & 0xff != 0, differ & 0xff00 != 0], layers }
     }
 
-    /// Returns the hops that a packet at `at` (not its destination) may take.
+    /// Returns the hops that a packet at router `at` may take, which must not be its destination router.
     #[inline(always)]
     fn first_hops(&self, at: u64, dest: u64) -> &FirstHops {
         let Offset { differs: [x, y], layers } = self.offset(at, dest);
@@ -252,8 +252,8 @@ impl Runtime {
         hops.port(at, packet.dest, drawn(hops.count))
     }
 
-    /// Like `port`, for a packet that has met a broken link: the packet does not return to the router at which it met the link, if it has
-    /// another choice.
+    /// Like `port`, for a packet that has met a broken link. If it has another choice, it does not return to the router at which it met
+    /// this link.
     #[cold]
     #[inline(never)]
     fn port_onward(&self, hops: &FirstHops, at: u64, packet: &Packet, drawn: &dyn Fn(u32) -> u32) -> u16 {
@@ -262,8 +262,8 @@ impl Runtime {
         if port == back { hops.port(at, packet.dest, hops.count - 1) } else { port }
     }
 
-    /// Returns the port of a shortest path that leads back to the router at which the packet last met a broken link. `None` if a
-    /// shortest path begins at no other port.
+    /// Returns the port of a shortest path that leads back to the router at which the packet last met a broken link. Returns `None` if
+    /// shortest paths begin at no other port.
     #[cold]
     fn port_to_avoid(&self, at: u64, packet: &Packet) -> Option<u16> {
         let hops = self.first_hops(at, packet.dest);
@@ -316,9 +316,9 @@ impl Routing for Runtime {
     }
 
     /// Lists the hops for a packet whose output is broken: all hops after which a VC class is left for each link of the remaining path. The
-    /// hops with the shortest remaining path come first. Hops with equally long remaining paths follow each other in the order of their
-    /// numbers, beginning with a random one. The hop back to the router at which the packet met an earlier broken link comes last. After
-    /// each listed hop, the packet avoids a return to the router at `at`.
+    /// hops with the shortest remaining paths come first. Hops with equally long remaining paths are in the order of their indices, but
+    /// begin with a random one and wrap around. The hop back to the router at which the packet met an earlier broken link comes last. After
+    /// each of these hops, the packet avoids a return to this router.
     fn steps_around(&self, at: u64, packet: &Packet, seed: u64) -> Vec<Step> {
         if at == packet.dest {
             return vec![Step::deliver(packet)];
@@ -367,7 +367,7 @@ mod tests {
         serde_json::from_str::<TopologyConfig>(&text).expect("a topology").build("topology").expect("a graph")
     }
 
-    /// Returns the routers at the far ends of these hops.
+    /// Returns the routers to which the hops in `steps` lead.
     fn far_ends(graph: &Graph, from: u32, steps: &[Step]) -> Vec<u32> {
         let far = |step: &Step| match graph.ports(from)[usize::from(step.hop.port)].peer {
             Peer::Router { router, .. } => router,
@@ -376,7 +376,7 @@ mod tests {
         steps.iter().map(far).collect()
     }
 
-    /// Returns the routers to which a packet may hop from `from`, in ascending order.
+    /// Returns the next routers that a packet from router `from` to router `to` can choose, in ascending order.
     fn hops(routing: &Runtime, graph: &Graph, coords: &[u64], from: u32, to: u32) -> Vec<u32> {
         let packet = Packet { dest: coords[to as usize], ..Packet::default() };
         let mut hops = far_ends(graph, from, &routing.steps(coords[from as usize], &packet, 1));
@@ -442,8 +442,8 @@ mod tests {
 
     #[test]
     fn detours_between_neighbours_are_those_of_the_paper() {
-        // 5 x 4 x 3 routers: number = x + 5 y + 20 z. A detour has two hops over the third layer, to any x except the x of the two ends.
-        // Therefore there are Nx - 2 detours.
+        // 5 x 4 x 3 routers: number = x + 5 y + 20 z. A detour between neighbours has two hops over the third layer, to any x except those
+        // of the two ends. With Nx routers along x there are Nx - 2 detours.
         let graph = graph("[5, 4]", 3);
         let routing = FlexMinimal { detours: 1, ..FlexMinimal::default() }.build(&graph).unwrap();
         assert_eq!(routing.needs().classes[1..], [3, 3]);
@@ -457,7 +457,7 @@ mod tests {
             far_ends(&graph, from, &steps)
         };
         let over = |x| router([x, 2, 2]);
-        // a packet on its second hop (lane 1) tries the direct link first, then the detours; the second hop of a detour uses the last class
+        // a packet on its second hop (lane 1) tries the direct link first, then the detours, whose second hop uses the last VC class
         let mut expected = vec![to, over(0), over(2), over(3)];
         let mut found = around(1, 0);
         assert_eq!(found[0], to);
@@ -467,10 +467,10 @@ mod tests {
         // a random draw decides with which detour each packet begins
         let second: Vec<u32> = (0..100).map(|seq| around(1, seq)[1]).collect();
         assert!([0, 2, 3].into_iter().all(|x| second.contains(&over(x))));
-        // a packet on its first hop (lane 0) may cross two more links after it; no router is further than two links from any of the 2 (5 +
-        // 4 - 2) neighbours
+        // a packet on its first hop (lane 0) may cross two more links after this hop. From each of the 2 (5 + 4 - 2) = 14 neighbours, every
+        // router is at most two links away
         assert_eq!(around(0, 0).len(), 14);
-        // a packet on the last class can only take the direct link
+        // a packet whose next hop uses the last VC class can only take the direct link
         assert_eq!(around(2, 0), [to]);
     }
 

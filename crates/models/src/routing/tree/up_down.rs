@@ -2,39 +2,38 @@
 //! path.
 //!
 //! # Source
-//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97. BookSim's routings `nca` (here `random`) and `anca` (here
-//! `adaptive`) on `fattree`. D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all
+//! F. Petrini, M. Vanneschi, "k-ary n-trees", IPPS'97. The routings `nca` (here `random`) and `anca` (here `adaptive`)
+//! of BookSim2 on `fattree`. D-mod-k: E. Zahavi et al., "Optimized InfiniBand fat-tree routing for shift all-to-all
 //! communication patterns", Concurrency and Computation 22(2), 2010.
 //! # Parameters
 //! `ascent`: rule that chooses the upward link at each level. With `random` all upward links of a path are drawn when the packet is
-//! created. BookSim draws one at each hop, which gives the same distribution. With `d_mod_k`, the upward link at stage s is digit s, base
-//! k, of the destination terminal; digit 0 is the lowest. With `d_mod_k_high_first`, digit 0 is the highest. On a tree whose levels have
-//! different numbers of links, the digits are those of the terminal's position; digit s is taken modulo the number of upward links. With
-//! `adaptive`, the head of a VC takes the upward link with the least congestion; the comparison begins at a random link. `sensor`: the
-//! measure of congestion (`adaptive` only). Under a policy that switches links level by level, each router chooses the upward link for the
-//! head of a VC. The rule then applies only to the upward links that the policy uses at this level: `random` draws one of these links, and
-//! a digit is taken modulo their number. If links have failed under such a policy, the router chooses among the upward links from which
-//! working links lead to the destination.
+//! created. BookSim2 draws one at each hop, with the same probabilities. With `d_mod_k`, the index of the upward link at level s is digit
+//! s, base k, of the number of the destination terminal; digit 0 is the lowest. With `d_mod_k_high_first`, digit 0 is the highest. On a
+//! tree whose levels have different numbers of links, the digits are those of the terminal's position in the tree, and digit s is taken
+//! modulo the number of upward links. With `adaptive`, the packet at the front of a VC takes the upward link with the least congestion; the
+//! comparison begins at a random link. `sensor`: definition of congestion (`adaptive` only). Under a policy that switches links level by
+//! level, each router chooses the upward link when a packet is at the front of its VC. The rule then applies only to the upward links that
+//! the policy uses at this level: `random` draws one of these links, and a digit is taken modulo their number. If links have failed under
+//! such a policy, the router chooses among the upward links from which working links lead to the destination.
 //! # Guarantees
-//! Minimal paths. Number of paths between leaves with nearest common ancestors l levels up: k^l (`random`, `adaptive`), or one per
-//! destination terminal (both `d_mod_k` rules). On a tree whose levels have different numbers of links, k^l is replaced by the product of
-//! the numbers of upward links of these l levels. The routing has one VC class. A packet that has crossed a downward link never goes up
-//! again. An upward link can therefore depend only on upward links of the next level and on downward links. A downward link can depend
-//! only on downward links of the level below. These dependencies are acyclic.
+//! Paths are minimal. If the nearest common ancestors of two leaves are l levels up, packets between the leaves use k^l paths (`random`,
+//! `adaptive`), or one path per destination terminal (both `d_mod_k` rules). On a tree whose levels have different numbers of links, the
+//! number is not k^l, but the product of the numbers of upward links of these l levels. The routing has one VC class. A packet that has
+//! crossed a downward link never goes up again. An upward link can therefore depend only on upward links of the next level and on downward
+//! links. A downward link can depend only on downward links of the level below. These dependencies form no cycle.
 //!
 //! Faults: on the path down there is no alternative hop, so a packet whose head meets a broken link there is discarded. On the path up,
-//! `adaptive` takes another link at the router whose link has failed. `adaptive` does not consider failures further along the path. The
-//! other rules choose the whole path in advance, so the packet is discarded. If a policy switches links level by level, all rules avoid
-//! upward links without a working path to the destination. The rules avoid such links as soon as the policy has been notified of the
-//! fault. After this notification, a packet is lost only if it had already chosen its path, or if no working path leads to its
-//! destination.
+//! `adaptive` takes another link at the router whose link has failed, but does not avoid failures further along the path. The other rules
+//! choose the whole path in advance, so the packet is discarded. If a policy switches links level by level, all rules avoid upward links
+//! without a working path to the destination, as soon as the policy has been notified of the fault. After this notification, a packet is
+//! lost only if it had already chosen its path, or if no working path leads to its destination.
 //! # Not modelled
 //! A new choice of the upward link while a head waits for it. Routers of one level with different numbers of links.
 //! # Validation
 //! Three tests use networks of every topology on which this routing works. `engine/tests/theory.rs` checks that latency without contention
 //! is exact to the cycle. `conformance/src/routing.rs` checks that no packet is lost. `engine/tests/stall.rs` checks that the smallest
 //! buffers cause no stall. `engine/tests/paths.rs` checks that packets take all shortest paths and no others, and that D-mod-k follows the
-//! digits. `engine/tests/bounds.rs` checks the accepted loads of full trees under `bit_complement`, and under the worst patterns for each
+//! digits. `engine/tests/bounds.rs` checks the accepted loads of full trees under `bit_complement`, and under the worst pattern for each
 //! order of digits. The rows `nca` of `tests/data/golden/booksim.csv` compare `random` with BookSim2.
 
 use crate::routing::{
@@ -59,13 +58,13 @@ pub struct UpDown {
     /// Rule that chooses the upward link at each level.
     #[serde(default)]
     pub ascent: Ascent,
-    /// The sensor that measures the congestion of an output (`adaptive`).
+    /// Definition of the congestion of an output (used only by `adaptive`).
     #[serde(default = "credits")]
     pub sensor: Sensor,
 }
 
-/// The default sensor counts flits in flight as congestion. On a tree this count causes no detours, because all upward links are minimal.
-/// It spreads packets over the links.
+/// The default sensor counts flits in flight as congestion. On a tree this causes no detours, because all upward links are minimal. It
+/// spreads packets over the links.
 fn credits() -> Sensor {
     Sensor::UsedCredits
 }
@@ -89,7 +88,7 @@ pub enum Ascent {
     /// The upward link at level s is digit s of the number of the destination terminal, counted from the highest digit. Packets to
     /// neighbouring terminals share links.
     DModKHighFirst,
-    /// The least congested link in the cycle in which the packet becomes the head of its VC.
+    /// The link that is least congested in the cycle in which the packet reaches the front of its VC.
     Adaptive,
 }
 
@@ -98,8 +97,8 @@ pub struct Runtime {
     classes: Classes,
     ascent: Ascent,
     sensor: Sensor,
-    /// True if each router chooses the upward link for the head of a VC. Otherwise the routing chooses all upward links when
-    /// the packet is created.
+    /// True if each router chooses the upward link when the packet is at the front of its VC. Otherwise the routing chooses all upward
+    /// links when the packet is created.
     at_head: bool,
     /// The upward links that the policy uses, if the policy switches links.
     in_use: Option<LinksInUse>,
@@ -116,15 +115,15 @@ pub struct Runtime {
 /// runs.
 #[derive(Debug)]
 struct LinksInUse {
-    /// For each level: number of upward links in use, counted from the first link. The value is [`LinksInUse::BY_ROUTER`] if the links
-    /// in use differ between routers.
+    /// For each level: number of upward links that every router uses, from its first link on. The value is [`LinksInUse::BY_ROUTER`] if the
+    /// links in use differ between routers.
     widths: AtomicU64,
     /// The links in use, if they differ between the routers of a level.
     links: RwLock<Arc<LinksUp>>,
 }
 
 impl LinksInUse {
-    /// Value of `widths` if the links in use differ between routers. Otherwise each level uses at least 1 link.
+    /// Value of `widths` if the links in use differ between routers. Other values have at least 1 link per level.
     const BY_ROUTER: Widths = Widths(0);
 
     fn new(widths: u64) -> Self {
@@ -161,9 +160,9 @@ impl RoutingModel for UpDown {
                 // a leaf has as many upward links as terminals, and packets use all links evenly
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k"}"#)
-                // The lowest digit of the destination is the highest digit of the source with its bits reversed. This digit is
-                // equal for all 4 terminals of a leaf, so they share an upward link. The bound is a lower limit, because
-                // terminals of some other leaves may send more.
+                // The lowest digit of the destination is the highest digit of the source with its bits reversed. This digit is equal for
+                // all 4 terminals of a leaf, so they share an upward link. The example states the bound as a lower limit, because terminals
+                // of other leaves can possibly send more.
                 .bound(TREE, BIT_REVERSE, Accepts::AtLeast(1.0 / 4.0))
                 .bound(TREE, BIT_COMPLEMENT, Accepts::UpTo(1.0)),
             Example::of(r#"{"ascent": "d_mod_k_high_first"}"#)
@@ -177,8 +176,8 @@ impl RoutingModel for UpDown {
     }
 }
 
-/// If the graph is a tree, returns the number of levels, and for each level a router's numbers of downward and upward
-/// links.
+/// If the graph is a tree, returns the number of levels and, for each level, the numbers of downward and upward links
+/// of a router.
 fn links_of(graph: &Graph) -> Option<(u32, [u32; 8], [u32; 8])> {
     let levels = graph.structure().levels.as_ref()?;
     let by_level = |links: &[u32]| std::array::from_fn(|level| links.get(level).copied().unwrap_or(0));
@@ -199,14 +198,14 @@ fn with_digit(packed: u64, i: u32, digit: u32) -> u64 {
     packed & !(0xff << (8 * i)) | u64::from(digit) << (8 * i)
 }
 
-/// Returns the level of the nearest common ancestors of two leaves. The level is one above the highest digit in which the
-/// leaves differ.
+/// Returns the level of the nearest common ancestors of two leaves. It is one above the highest digit in which the
+/// positions of the leaves differ.
 fn meeting_level(a: u64, b: u64) -> u32 {
     (u64::BITS - ((a ^ b) & DIGITS).leading_zeros()).div_ceil(8)
 }
 
 impl Runtime {
-    /// Returns the hop over upward link `up` of a router at `at`.
+    /// Returns the hop over the upward link with index `up` of router `at`.
     #[inline(always)]
     fn up(&self, at: u64, up: u32) -> Hop {
         Hop { port: (self.down[(at >> LEVEL) as usize] + up) as u16, class: 0 }
@@ -217,8 +216,8 @@ impl Runtime {
         self.at_head && !is_above(at, packet.dest)
     }
 
-    /// Number of upward links of a router of `level` that packets may take, counted from the first link. The value is 0 if
-    /// the links in use differ between routers of the level.
+    /// Number of upward links that packets may take at every router of level `level`, from the first link on. 0 if the links in use differ
+    /// between routers.
     #[inline(always)]
     fn width(&self, level: u32) -> u32 {
         self.in_use
@@ -240,7 +239,7 @@ impl Runtime {
         }
     }
 
-    /// The upward links that the packet may take at this router, before the rule of the scenario selects one of them.
+    /// The upward links that the packet may take at router `at`, of which the rule of the scenario selects one.
     fn links_up(&self, at: u64, packet: &Packet) -> Vec<u32> {
         match (self.width((at >> LEVEL) as u32), &self.in_use) {
             (0, Some(in_use)) => numbers_of(in_use.links().choices(at, packet.dest)).collect(),
@@ -248,10 +247,10 @@ impl Runtime {
         }
     }
 
-    /// Returns the upward link from `level`, among the first `width` links, if the choice does not depend on queues.
+    /// Returns the index of the upward link at level `level`, among the first `width` links, without regard to queues.
     #[inline(always)]
     fn link(&self, level: u32, width: u32, packet: &Packet, seed: u64) -> u32 {
-        // byte i has digit i of the destination terminal
+        // byte i is digit i of the destination terminal
         let terminal = || (packet.dest & DIGITS) << 8 | u64::from(packet.dst_port);
         match self.ascent {
             // for the adaptive rule, this is the link with which the comparison begins
@@ -261,8 +260,8 @@ impl Runtime {
         }
     }
 
-    /// Records that the packet takes upward link `up` of a router of `level`. If a policy switches links, the packet stores
-    /// its choices, so that the policy knows which links the packet needs.
+    /// Records that the packet takes upward link `up` of a router of `level`. If a policy switches links, the packet stores all its
+    /// choices, so that the policy can determine which links the packet needs.
     #[inline(always)]
     fn keep(&self, packet: &mut Packet, level: u32, up: u32) {
         if self.in_use.is_some() {
@@ -270,24 +269,24 @@ impl Runtime {
         }
     }
 
-    /// A copy of this routing that reads the upward links from the packet's `target`. It is used in the proof that the
-    /// routing is free of deadlock.
+    /// A copy of this routing that reads the upward links from the packet's `target`. The proof that the routing is
+    /// free of deadlock uses it.
     fn with_drawn_links(&self) -> Self {
         let (classes, coords) = (self.classes.clone(), self.coords.clone());
         Self { ascent: Ascent::Random, at_head: false, in_use: None, classes, coords, ..*self }
     }
 
-    /// Returns packets, each with the leaf from which it starts. All these packets together take every turn that any packet
-    /// can take. Packets between all pairs of leaves over all ancestors would be k^(3n-3) packets. This selection has only
-    /// (n-1) k^(n+1) packets in a k-ary n-tree.
+    /// Returns packets, each with the leaf from which it starts. All these packets together take every turn that any packet can take. In a
+    /// k-ary n-tree, there would be k^(3n-3) packets between all pairs of leaves over all ancestors. This selection has only (n-1) k^(n+1)
+    /// packets.
     ///
-    /// A turn at router R leads from one channel to the next. It leads from up to up, from up to down, or from down to down. Let router A
-    /// above the leaves have C children, and let each child have G children of its own. For each child c of A, and for each s with 0 <= s
-    /// < max(C - 1, G), one packet goes over A. The packet's source is below child number j = s mod G of c. Its destination is below child
-    /// number j of another child c' of A, with c' = (c + 1 + s mod (C - 1)) mod C. These packets visit every pair of different children of
-    /// A, and so take every turn from up to down at A. For a fixed c, j takes all values from 0 to G - 1, and the same is true for a fixed
-    /// c'. Therefore the packets take every turn at c from a child up to A, and every turn at c' from A down to a child. If A has only one
-    /// child, no packet turns round at A.
+    /// A turn at a router leads from an upward channel to the next upward channel, from up to down, or from down to down. Let A be a router
+    /// above the leaves with C children, of which each has G children of its own. For each child c of A, and for each s with 0 <= s <
+    /// max(C - 1, G), one packet goes over A. Its source is below the child with index j = s mod G of c. Its destination is below the child
+    /// with index j of another child c' of A, with c' = (c + 1 + s mod (C - 1)) mod C. These packets visit every pair of different children
+    /// of A, and so take every turn from up to down at A. For a fixed c, j takes all values from 0 to G - 1, and the same is true for a
+    /// fixed c'. Therefore the packets take every turn at c from a child up to A, and every turn at c' from A down to a child. If A has
+    /// only one child, no packet turns round at A.
     pub(crate) fn every_turn(&self) -> impl Iterator<Item = (u32, Packet)> + '_ {
         let ancestors = self.coords.iter().filter(|&&at| at >> LEVEL > 0);
         ancestors.flat_map(move |&at| {
@@ -308,8 +307,8 @@ impl Runtime {
         })
     }
 
-    /// Returns the number of a leaf. The digits of the number are those of the leaf's position. The base of each digit is the
-    /// number of downward links of the level above.
+    /// Returns the index of a leaf: the number whose digits are those of the leaf's position. The base of each digit is the number of
+    /// downward links of the level above.
     fn leaf(&self, coords: u64) -> u32 {
         (0..self.n - 1).rev().fold(0, |number, i| number * self.down[i as usize + 1] + u32::from(digit(coords, i)))
     }
@@ -334,7 +333,7 @@ impl Routing for Runtime {
     /// Chooses the upward links of all levels: byte i of `target` is the link from level i to level i + 1.
     fn inject(&self, packet: &mut Packet, seed: u64) {
         if self.at_head {
-            return; // each router chooses the link
+            return; // in this case, each router chooses the link
         }
         let stages = 0..self.n - 1;
         packet.target = stages.map(|i| u64::from(self.link(i, self.up[i as usize], packet, seed)) << (8 * i)).sum();
@@ -405,7 +404,7 @@ impl Routing for Runtime {
         true
     }
 
-    /// Returns all possible outcomes of the draw: one packet for each nearest common ancestor.
+    /// Returns the packet after each possible outcome of the draw: one for each nearest common ancestor.
     fn detours(&self, at: u64, packet: Packet) -> Outcomes<'_> {
         let drawn = self.ascent == Ascent::Random && !self.at_head;
         let mut fixed = packet;
@@ -458,7 +457,7 @@ mod tests {
         topology.build("topology").unwrap()
     }
 
-    /// Follows a packet and adds its turns to `turns`, each as (channel, next channel). Returns the router of delivery.
+    /// Follows a packet, and adds its turns to `turns`, each as (channel, next channel). Returns the router that delivers the packet.
     fn walk(graph: &Graph, runtime: &Runtime, from: u32, mut packet: Packet, turns: &mut BTreeSet<[u32; 2]>) -> u32 {
         let (mut at, mut last) = (from, None);
         loop {
@@ -516,7 +515,7 @@ mod tests {
             runtime.inject(&mut packet, 1);
             (0..2).for_each(|level| drawn[level as usize][usize::from(digit(packet.target, level))] += 1);
         }
-        // each link gets a quarter of 4,000 draws; 5 sigma = 5 sqrt(4000 * 1/4 * 3/4) = 137
+        // each of 4 links gets about 1,000 of 4,000 draws; five standard deviations are 5 sqrt(4000 * 1/4 * 3/4) = 137
         assert!(drawn.iter().flatten().all(|count| (1000i32 - count).abs() < 137), "{drawn:?}");
     }
 
