@@ -34,8 +34,8 @@
 //! = 8, 16, 32 and 64 (uniform traffic at load 0.2). With the default epochs and R terminals per router, plans take 0.4, 1.3, 6 and 14 % of
 //! the time of a simulation of RxR routers.
 //! # Validation
-//! `fewest_links/plan.rs` compares sets of links with sums by hand. With exactly uniform traffic at ten loads and `high_water` 0.96, the
-//! share of links on exceeds the lower bound of TCEP's Fig. 12 by at most 0.06. Another test checks that a lower `high_water` never gives
+//! `fewest_links/plan.rs` compares sets of links with sums by hand. With exactly uniform traffic and `high_water` 0.96, the share of links
+//! on exceeds the lower bound of TCEP's Fig. 12 by at most 0.06, at ten loads. Another test checks that a lower `high_water` never gives
 //! fewer links. `engine/src/run/tests/fewest_links_planner.rs` compares the measured matrix, the sizes of bursts and the target
 //! utilisations with sums by hand. `engine/tests/fewest_links.rs` compares the links that are on, and accepted loads, with those of TCEP.
 //! It also checks which links are on in a surge, and after a rise and a fall of the load. Another test there checks that the traffic

@@ -1,4 +1,4 @@
-//! The ranks of a program compute and send messages to each other, in the order that the program defines.
+//! Runs a program: its ranks (processes) compute and send messages to each other, in the order that the program defines.
 //!
 //! # Source
 //! The format of programs is GOAL: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language" (ICPP 2009). The
@@ -9,10 +9,10 @@
 //! - `collectives`: the algorithms that expand collectives into messages.
 //! - `eager` \[bytes\]: the largest message that a rank sends without waiting for the matching receive.
 //! - `overhead` \[time\]: processor time that each message costs at the sender and at the receiver. `injection_latency`
-//!   \[time\]: delay of a message from the processor to the network interface.
+//!   \[time\]: time of a message from the processor to the network interface.
 //! - `interface`: a preset for these times, and for the times of messages inside a node.
-//! - `host_latency` \[time\]: delay between the interfaces of a node and its processors, in each direction.
-//! - `accepted` \[count\]: limit on the messages that the interfaces of a node have accepted and not yet sent.
+//! - `host_latency` \[time\]: time between the interfaces of a node and its processors, in each direction.
+//! - `accepted` \[count\]: largest number of messages that the interfaces of a node have accepted but not yet sent.
 //! - `rails` \[count\]: number of interfaces of a node. `rail_choice`: rule that chooses the interface for a message.
 //! - `ranks_per_terminal` \[count\]: number of ranks of each node. `local_latency` \[time\], `local_bandwidth` \[bits/s\]: latency and
 //!   bandwidth of messages between ranks of one node.
@@ -21,29 +21,30 @@
 //!
 //! The workload uses two keys of the job: `terminals`, and `packet` \[flits\], the length of the longest packet.
 //! # Guarantees
-//! The program defines how many processors a rank has. A processor does one task at a time: a computation, the sender's work for a
-//! message, or the receiver's work for a message. Weft splits a message into packets of the greatest length and one shorter packet at the
-//! end. A message of 0 bytes is one flit. An interface sends messages one after the other. A node is one terminal, or `rails` consecutive
-//! terminals of the job. An interface sends to the interface with the same number at the other node. Each interface can therefore be in a
-//! separate network plane. Requests and answers use the first interface of their message. A rank sends a message of at most `eager` bytes
-//! at once. The send operation of such a message has finished when the processor has done its work for the message. A longer message is a
-//! rendezvous. The request of a rendezvous is one flit, and costs processor time at both ends. When the matching receive is posted, the
-//! receiver's interface answers with one flit, and the sender's interface sends the data. The send operation of a rendezvous has finished
-//! when the data have left, and the receive operation when the data have arrived. Requests and answers have priority over data. Receive
-//! operations match messages by the rules of the crate `programs` (`rank`). The ends of computations are rounded to whole cycles. The
-//! rounding errors of successive computations do not add up. The program has ended when every rank has finished all operations.
+//! The program defines how many processors a rank has. A processor does one task at a time: a computation, the sender's work for a message,
+//! or the receiver's work for a message. Weft splits a message into packets of the length `packet`, and one shorter packet at the end. A
+//! message of 0 bytes is one flit. An interface sends messages one after the other. A node is one terminal, or `rails` consecutive
+//! terminals of the job, one for each of its interfaces. An interface sends to the interface with the same index at the other node.
+//! Therefore each interface can be in a separate network plane. The requests and answers of a message use the interface that sends its
+//! first packet. A rank sends a message of at most `eager` bytes at once (an eager message). Its send operation has finished when the
+//! processor has done its work for the message. A longer message is a rendezvous: the sender first sends a request of one flit, which costs
+//! processor time at both ends. When the matching receive is posted, the receiver's interface answers with one flit, and the sender's
+//! interface sends the data. The send operation of a rendezvous has finished when the data have left, and the receive operation when the
+//! data have arrived. Requests and answers have priority over data. Receive operations match messages by the rules of the crate `programs`
+//! (`rank`). The ends of computations are rounded to whole cycles, but the rounding errors of successive computations do not add up. The
+//! program has ended when every rank has finished all operations.
 //!
-//! Packets do not carry the ranks, the tag or the size of their message. The sender writes these data into a table that sender and receiver
-//! can read. The key of an entry is the sending node and a message number, which packets carry. The sender writes the entry before the
-//! first packet leaves. Only the receiver of that packet reads the entry, at the earliest after the next exchange of flits between blocks.
-//! Therefore results do not depend on the number of blocks and threads. The message gets its number when the send operation has done its
-//! work. Collectives that expand while the program runs therefore need no other mechanism.
+//! Packets do not carry the ranks, the tag or the size of their message. Before the first packet leaves, the sender writes these data into
+//! a table that sender and receiver can read. The key of an entry is the sending node and a message number, which packets carry. Only the
+//! receiver of these packets reads the entry, at the earliest after the next exchange of flits between blocks. Therefore results do not
+//! depend on the number of blocks and threads. A message gets its number only when its sender's processor has done its work. Therefore
+//! collectives that expand while the program runs need no other mechanism.
 //! # Not modelled
-//! Headers of packets, checksums and retransmissions; the interfaces that GOAL files name; contention between messages inside a node.
+//! Headers of packets, checksums and retransmissions; the choice of interfaces in GOAL files; contention between messages inside a node.
 //! # Validation
-//! `engine/tests/programs.rs` checks the times of a ping-pong with one and several interfaces, and of a ring all-reduce. The times are
-//! exact to the cycle, and are compared with the LogGOPS executor. The tests use several blocks, threads and checkpoints, also with nodes
-//! whose terminals are in several blocks. `programs/compute.rs` checks mean and variance of jitter.
+//! `engine/tests/programs.rs` checks the times of a ping-pong with one and several interfaces, and of a ring all-reduce. The times must be
+//! exact to the cycle, and agree with those of the LogGOPS executor. The tests use several blocks, threads and checkpoints, and also nodes
+//! whose terminals are in several blocks. `programs/compute.rs` checks mean and variance of the factors of `jitter`.
 
 mod agenda;
 mod answers;
@@ -93,10 +94,10 @@ use weft_units::{Bandwidth, Cycles, InputFile, MAX_CYCLES, Refusal, Remark, Time
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
-    /// A program in the GOAL format, text or binary. Default: none; then `program` must define a program.
+    /// A program in the GOAL format, text or binary. Default: none. Then `program` must define the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<InputFile>,
-    /// A program that Weft generates from a few parameters. Default: none; then `file` must contain the program.
+    /// A program that Weft generates from a few parameters. Default: none. Then `file` must contain the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub program: Option<GeneratorConfig>,
@@ -108,9 +109,9 @@ pub struct Programs {
     /// rendezvous.
     #[serde(default = "eager")]
     pub eager: Bytes,
-    /// A preset: the network interfaces of a known system. The preset gives values to the keys `overhead`,
-    /// `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice` of the program if they are left out. The
-    /// bandwidth of an interface is that of its link, `links.terminal.bandwidth`. Default: none.
+    /// A preset: the network interfaces of a known system. The preset determines those of the keys `overhead`,
+    /// `injection_latency`, `local_latency`, `local_bandwidth` and `rail_choice` that the scenario does not contain.
+    /// The bandwidth of an interface is that of its link, `links.terminal.bandwidth`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Interface>,
     /// Processor time that each message costs at the sender, and again at the receiver [time]. Default: the value of
@@ -123,13 +124,12 @@ pub struct Programs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub injection_latency: Option<Time>,
-    /// Time between a processor of a node and an interface, in each direction [time]. A message, a request, and a report of a
-    /// finished send take this time. It is rounded up to cycles. If the time is 0, all terminals of a node are in one block of
-    /// the simulation.
+    /// Time between a processor of a node and an interface, in each direction [time]. Messages, requests, and reports of finished sends
+    /// take this time. It is rounded up to whole cycles. If the time is 0, all terminals of a node are in one block of the simulation.
     #[serde(default = "no_time", skip_serializing_if = "is_no_time")]
     #[schemars(extend("x-exact" = true))]
     pub host_latency: Time,
-    /// Limit on the messages that the interfaces of a node have accepted and not yet sent. Further sends wait. Default: no limit.
+    /// Largest number of messages that the interfaces of a node have accepted but not yet sent. Further sends wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub accepted: Option<u32>,
@@ -194,8 +194,8 @@ fn is_one(count: &u32) -> bool {
 }
 
 impl Programs {
-    /// Reads or generates the program, and returns it with the rules of its collectives. Refuses invalid keys; `path`
-    /// is the dotted path of this workload.
+    /// Reads or generates the program, and returns it with the rules that expand its collectives. Refuses invalid keys.
+    /// `path`: the dotted path of this workload in the scenario.
     pub(super) fn make(&self, path: &str) -> Result<(Program, Rules), Refusal> {
         let within = |refusal: Refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal };
         let both = |what: &str| {
@@ -213,7 +213,7 @@ impl Programs {
             (Some(file), None) => {
                 let rules = self.collectives.build("collectives").map_err(within)?;
                 let at_file = |refusal: Refusal| {
-                    // a reader's refusal names the file and the line in its path, and a check's refusal names the rank
+                    // the refusal of a reader already names the file and the line in its path; the refusal of a check only names the rank
                     let is_named = refusal.path.starts_with(file.name());
                     let place = if is_named { String::new() } else { format!("{}: ", file.name()) };
                     let what = format!("{place}{}: {}", refusal.path, refusal.what);
@@ -232,18 +232,18 @@ impl Programs {
         }
     }
 
-    /// True if the scenario gives a time at which the program starts.
+    /// True if the scenario sets a start time above 0 for the program.
     pub(super) fn has_start(&self) -> bool {
         !is_no_time(&self.start)
     }
 
-    /// Returns a copy of this workload whose program starts in a given cycle.
+    /// Returns a copy of this workload whose program starts in cycle `cycle`.
     pub(super) fn starting_at(&self, cycle: u64) -> Self {
         Self { start: Time::Cycles(cycle), ..self.clone() }
     }
 
-    /// Returns a copy of this workload whose program has `ranks` ranks. Refuses a program without a key for its number of
-    /// ranks; `path` is the dotted path of this workload.
+    /// Returns a copy of this workload whose program has `ranks` ranks. Refuses a program whose number of ranks no key
+    /// sets. `path`: the dotted path of this workload.
     pub(super) fn of_ranks(&self, ranks: u32, path: &str) -> Result<Self, Refusal> {
         let no_key = |what: String| {
             let help = "name the program of a generator that has the key `ranks`";
@@ -267,7 +267,7 @@ impl Programs {
         Self { compute_scale: scale, ..self.clone() }
     }
 
-    /// Returns a copy of this workload with this number of ranks at each node.
+    /// Returns a copy of this workload with `ranks` ranks at each node.
     pub(super) fn at_nodes_of(&self, ranks: u32) -> Self {
         Self { ranks_per_terminal: ranks, ..self.clone() }
     }
@@ -277,8 +277,8 @@ impl Programs {
         self.ranks_per_terminal.max(1)
     }
 
-    /// Returns the LogGOPS parameters of an ideal network with the interfaces of this program. The links of the ideal network
-    /// carry one flit per cycle. The first argument has the length of a cycle [fs] and the size of a flit [bits].
+    /// Returns the LogGOPS parameters of an ideal network with the interfaces of this program. The links of the ideal network carry one
+    /// flit per cycle. The first argument is the length of a cycle [fs] and the size of a flit [bits].
     pub(super) fn on_an_ideal_network(
         &self,
         (cycle_fs, flit_bits): (u128, u64),
@@ -300,7 +300,7 @@ impl Programs {
             .map_err(|refusal| Refusal { path: format!("{path}.{}", refusal.path), ..refusal })
     }
 
-    /// Returns the warnings about the program. A node has at most `each` ranks of the program. `path` is the dotted path of this workload.
+    /// Returns the warnings about the program, for nodes with at most `each` of its ranks. `path`: the dotted path of this workload.
     pub(super) fn remarks_at(&self, path: &str, each: u32) -> Result<Vec<Remark>, Refusal> {
         let short = match &self.file {
             Some(file) => short_receives::remark(file, path, || Ok(self.make(path)?.0))?,
@@ -309,7 +309,7 @@ impl Programs {
         Ok(short.into_iter().chain(local::remark(self, path, each)?).collect())
     }
 
-    /// Returns the number of ranks of the program, and its other cached properties. Refuses invalid keys; `path` is the dotted path of this
+    /// Returns the cached properties of the program, such as its number of ranks. Refuses invalid keys. `path`: the dotted path of this
     /// workload.
     fn counted(&self, path: &str) -> Result<Counted, Refusal> {
         let digest = self.file.as_ref().map(InputFile::digest);
@@ -332,7 +332,7 @@ impl Programs {
         self.rails.unwrap_or(planes).max(1)
     }
 
-    /// Returns the times and rules of the interfaces: the keys of the scenario, otherwise the values of the preset.
+    /// Returns the times and the rule of the interfaces: the values of keys in the scenario, and otherwise those of the preset.
     fn interfaces(&self) -> Times {
         let preset = self.interface.map(Interface::times).unwrap_or_default();
         Times {
@@ -362,8 +362,8 @@ impl Programs {
         cycles.try_into().unwrap_or(Cycles::MAX)
     }
 
-    /// Refuses a number of interfaces that is not a multiple of the number of planes, because packets stay in their
-    /// plane.
+    /// Refuses a number of interfaces that is not a multiple of the number of planes of the network. Packets never
+    /// change their plane.
     fn check_planes(&self, of: &JobSite) -> Result<(), Refusal> {
         let (rails, planes) = (self.rails(of.planes), of.planes);
         if rails.is_multiple_of(planes) {
@@ -417,8 +417,7 @@ impl Programs {
         Ok((start, times.map(|(_, time)| time)))
     }
 
-    /// Returns the state that all nodes share, for a program of `ranks` ranks. `held` is the same as in
-    /// [`Programs::build_on`].
+    /// Returns the state that all nodes share, for a program of `ranks` ranks. `held`: as in [`Programs::build_on`].
     fn site(&self, of: &JobSite, ranks: u32, held: &[u32]) -> Result<Site, Refusal> {
         let (nodes, spread) = match held {
             [] => (self.nodes(of, ranks)?, Spread::Even(self.ranks_per_terminal)),
@@ -458,8 +457,8 @@ impl Programs {
         })
     }
 
-    /// Builds the workload: the program on the terminals of `site`. `held` has the number of ranks of each node. It is empty if
-    /// `ranks_per_terminal` gives this number.
+    /// Builds the workload: the program on the terminals of `site`. `held`: the number of ranks of each node; empty if `ranks_per_terminal`
+    /// determines this number.
     pub(super) fn build_on(&self, site: &JobSite, held: &[u32]) -> Result<Arc<dyn Workload>, Refusal> {
         let (program, rules) = self.make(&format!("{}.workload.programs", site.path))?;
         let (ranks, rules, (processors, _)) = (program.len(), Arc::new(rules), program.resources());
@@ -488,7 +487,7 @@ impl WorkloadModel for Programs {
         true
     }
 
-    /// Lists the possible lengths of packets: the last packet of a message can be shorter than the others.
+    /// Lists the shortest and the greatest length of packets, because the last packet of a message can be shorter than the others.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         if packet_flits == 1 { vec![1] } else { vec![packet_flits, 1] }
     }
@@ -582,8 +581,8 @@ impl WorkloadModel for Programs {
     }
 }
 
-/// The nodes of a program, and the state that all nodes share. A thread that works on a block locks the nodes of this block.
-/// Threads of other blocks do not use these nodes.
+/// The nodes of a program, and the state that all nodes share. A thread that works on a block locks the nodes of this block while it uses
+/// them. Threads of other blocks use only the divided nodes among them (`node.rs`).
 #[derive(Debug)]
 struct All {
     site: Site,

@@ -2,31 +2,30 @@
 //!
 //! # Source
 //! W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section 23.1: closed-loop
-//! measurement with a limit on outstanding requests. The number of a processor's registers for outstanding cache misses is such a
-//! limit.
+//! measurement with a limit on outstanding requests. An example of such a limit is the number of registers of a processor for outstanding
+//! cache misses.
 //! # Parameters
-//! `packet`: length of a reply \[flits\]. `turnaround`: time from the delivery of a request until its reply may be sent \[time\], less
-//! than `measure.drain_limit`. `outstanding`: largest number of requests of a terminal without a reply \[count\]. `reply_class`: the
-//! message class of replies \[name\]. `finite_buffers`: whether a request occupies its buffer space until its reply is sent \[yes or
-//! no\].
+//! `packet`: length of a reply \[flits\]. `turnaround`: time from the delivery of a request until its reply may be sent \[time\], less than
+//! `measure.drain_limit`. `outstanding`: largest number of requests of a terminal that have no reply yet \[count\]. `reply_class`: the
+//! message class of replies \[name\]. `finite_buffers`: whether a request occupies its space in the destination's buffer until its reply
+//! has left \[yes or no\].
 //! # Guarantees
-//! Every request has one reply. The workload creates the reply when the tail of the request is delivered, so `turnaround` is a
-//! part of the reply's latency. During the turnaround a reply does not count as queued or as backlog. Replies leave a terminal in
-//! the order of their creation. Replies that may leave have priority over the requests of the same terminal. A terminal never has
-//! more than `outstanding` requests without a reply. At this number the terminal stops creating requests, and continues when a
-//! reply is delivered. A reply counts in the measured window if its request counts. If a fault discards a request, the request has
-//! no reply. After such a loss, terminals continue only if `outstanding` is not set. By default a terminal accepts every request
-//! at once, so requests and replies need no separate VC classes. With `finite_buffers` a request occupies its space in the buffer
-//! of its terminal until the tail of a reply leaves. Replies then need VCs and queues that requests cannot block, and the engine
-//! refuses scenarios without them.
+//! Every request has one reply. The workload creates the reply when the tail of the request is delivered, so `turnaround` is a part of the
+//! reply's latency. A reply does not count as queued or as backlog during its turnaround. Replies leave a terminal in the order of their
+//! creation. Replies whose turnaround has ended have priority over the requests of the same terminal. A terminal never has more than
+//! `outstanding` requests without a reply. When it has this number, it creates no more requests until a reply is delivered. A reply counts
+//! in the measured window if its request counts. A request that is discarded because of a fault has no reply. After such a loss, terminals
+//! can continue only if `outstanding` is not set. By default a terminal accepts every request at once, so requests and replies need no
+//! separate VC classes. With `finite_buffers` a request occupies its space in the buffer of its destination terminal until the tail of its
+//! reply has left. Replies then need VCs and queues that requests cannot block, and the engine refuses scenarios without them.
 //! # Not modelled
-//! Service times that differ between requests. A limit on the replies that wait at a terminal, apart from its buffer. Requests to
-//! which several terminals reply.
+//! Turnarounds that differ between requests. A limit on the replies that wait at a terminal, other than its buffer. Requests to which
+//! several terminals reply.
 //! # Validation
 //! `engine/tests/workload.rs` checks that round trips without contention are exact to the cycle, and that there is one reply for each
-//! request at any load. A terminal never has more outstanding requests than allowed. `conformance/src/workload.rs` checks that no packet is
-//! lost, and that the number of blocks has no effect on results. `engine/tests/classes.rs` checks that, with finite buffers, packets stall
-//! on shared VCs and do not stall on separate VCs.
+//! request at any load. It also checks that a terminal never has more outstanding requests than allowed. `conformance/src/workload.rs`
+//! checks that no packet is lost, and that the number of blocks has no effect on results. `engine/tests/classes.rs` checks that, with
+//! finite buffers, a network stalls if requests and replies share VCs, and does not stall if they have separate VCs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,8 +38,8 @@ use weft_api::workload::{
 };
 use weft_units::{Cycles, Flits, Refusal, Time};
 
-/// Tag of a packet that is a request. The tag of a reply is 1 plus the number of cycles from the creation of its
-/// request to its own creation.
+/// Tag of packets that are requests. The tag of a reply is 1 + the number of cycles from the creation of its request to
+/// the creation of the reply.
 const REQUEST: u32 = 0;
 
 /// Every packet is a request: its destination sends a reply to its source. Replies have priority over requests.
@@ -50,10 +49,10 @@ pub struct RequestReply {
     /// Length of a reply [flits], 1 to 65535.
     #[serde(default = "one_flit")]
     pub packet: Flits,
-    /// Time from the delivery of a request until its reply may be sent [time]. This time is a part of the reply's latency.
+    /// Time from the delivery of a request until its reply may leave [time]. This time is a part of the reply's latency.
     #[serde(default = "at_once", skip_serializing_if = "is_at_once")]
     pub turnaround: Time,
-    /// Largest number of requests of a terminal that have no reply yet. At this number the terminal does not create further requests.
+    /// Largest number of requests of a terminal that have no reply yet. A terminal with this number of requests creates no further ones.
     /// Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -61,8 +60,8 @@ pub struct RequestReply {
     /// Message class of the replies: a name under `classes`. Default: the class of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_class: Option<String>,
-    /// Whether a request occupies its space in the buffer of its terminal (`links.terminal.buffer` flits for each VC) until its
-    /// reply has left. Default: false; a terminal then accepts any number of requests.
+    /// Whether a request occupies its space in the buffer of its destination terminal (`links.terminal.buffer` flits for each VC) until its
+    /// reply has left. Default: false. A terminal then accepts any number of requests.
     #[serde(default, skip_serializing_if = "is_false")]
     pub finite_buffers: bool,
 }
@@ -95,7 +94,7 @@ impl WorkloadModel for RequestReply {
         Some(Awaits { what: "replies", remedy: "leave `reply` and `workload` out" })
     }
 
-    /// If `outstanding` is not set, a terminal continues after the loss of a request or a reply.
+    /// Returns `None` if `outstanding` is not set, because a terminal then continues after the loss of a request or a reply.
     fn halts_at_losses(&self) -> Option<Awaits> {
         self.outstanding.map(|_| Awaits { what: "replies", remedy: "leave `outstanding` out" })
     }
@@ -186,7 +185,7 @@ impl Workload for Runtime {
     }
 
     fn part_for(&self, packet: &Packet) -> usize {
-        // a delivered request makes a reply due, and a delivered reply can let the next request leave
+        // a delivered request makes a reply due (the last part of the source), and a delivered reply can permit the next request (part 0)
         if packet.tag == REQUEST { self.parts - 1 } else { 0 }
     }
 
@@ -254,11 +253,11 @@ struct Reply {
 #[derive(Debug, Kept)]
 struct Terminal {
     clock: Clock,
-    /// Creation time of the terminal's next request; [`NOT_DUE`] while the terminal waits for a reply.
+    /// Creation time of the terminal's next request; [`NOT_DUE`] while the terminal must wait for a reply.
     next_request: u64,
     /// Number of requests that have no reply yet.
     outstanding: u32,
-    /// True if the terminal waits for a reply before it creates requests.
+    /// True if the terminal must wait for a reply before it creates another request.
     halted: bool,
     /// True if the packet that the terminal injects at present is a request.
     sends_request: bool,
@@ -284,7 +283,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the cycle in which the terminal's first reply may leave; [`NOT_DUE`] if it has no reply.
+    /// Returns the cycle from which the terminal's first waiting reply may leave; [`NOT_DUE`] if no reply waits.
     fn reply_due(&self, replies: &Pool<Reply>, turnaround: Cycles) -> u64 {
         if self.first == NONE { NOT_DUE } else { replies.items[self.first as usize].created + turnaround }
     }
@@ -313,7 +312,7 @@ struct Terminals {
 }
 
 impl Terminals {
-    /// Returns the terminal of a source, whether this part of the source sends requests, and whether it sends replies.
+    /// Returns the terminal of a source, true if the source sends requests, and true if it sends replies.
     fn part(&self, source: usize) -> (usize, bool, bool) {
         let part = source % self.parts;
         (source / self.parts, part != REPLIES, self.parts == 1 || part == REPLIES)
@@ -346,8 +345,8 @@ impl Terminals {
         Some(NewPacket { to, flits: self.reply_flits, created, tag, counts })
     }
 
-    /// Returns the number of replies of a terminal that may leave before cycle `until`, and the number of its other
-    /// replies.
+    /// Returns the number of waiting replies of a terminal that may leave before cycle `until`, and the number of its
+    /// other waiting replies.
     fn split(&self, terminal: &Terminal, until: u64) -> (u32, u32) {
         let (mut id, mut free) = (terminal.first, 0);
         while id != NONE {
@@ -403,7 +402,7 @@ impl Sources for Terminals {
             terminal.outstanding += 1;
             terminal.sends_request = true;
         } else if created <= now {
-            // the pattern sends no packet at this time
+            // the traffic pattern sends no packet at this time
             terminal.next_request = self.clocks.after(&mut terminal.clock, created, terminal.outstanding >= self.limit);
         }
         *due = self.due(source);
@@ -468,7 +467,7 @@ impl Sources for Terminals {
         if replies { u64::from(self.split(&self.terminals[t], now).1) * u64::from(self.reply_flits) } else { 0 }
     }
 
-    /// While a terminal injects a request, `next_request` is still the creation time of this request.
+    /// Relies on this: while a terminal injects a request, `next_request` is still the creation time of this request.
     fn finished(&self, source: usize, _due: u64, _in_hand: Option<&Packet>, until: u64) -> bool {
         let (t, requests, _) = self.part(source);
         !requests || self.terminals[t].next_request >= until
@@ -481,8 +480,8 @@ mod tests {
     use weft_api::workload::LoadPhase;
     use weft_traffic::{InjectionConfig, Lengths, PatternConfig, Population};
 
-    /// Simulates a terminal at full load. Its requests get their replies after varying delays, and the terminal also receives
-    /// requests. Returns the number of requests that it sent.
+    /// Simulates a terminal at full load with a limit on outstanding requests. Its requests get their replies after varying delays, and it
+    /// also receives requests. Returns the number of requests that it sent.
     fn play(limit: u32) -> u32 {
         let uniform: PatternConfig = serde_json::from_str(r#"{"uniform": {}}"#).unwrap();
         let pattern = uniform.build(&Population::of(2), "pattern").unwrap();

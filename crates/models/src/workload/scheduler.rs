@@ -1,57 +1,55 @@
-//! A queue of programs that run on the nodes of a job. Each program is submitted at its time, and starts when enough nodes
-//! are free.
+//! A queue of programs that run on the nodes of a job of the simulation. Each program is submitted at a certain time, and starts when
+//! enough nodes are free.
 //!
 //! # Source
-//! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the "oblivious trace scheduler" of
-//! this paper is the default. The format of job files is the Standard Workload Format 2.2 (D. Feitelson et al.). EASY backfilling: D. A.
-//! Lifka, "The ANL/IBM SP scheduling system" (JSSPP 1995). Slowdown and bounded slowdown: D. Feitelson et al., "Theory and practice in
-//! parallel job scheduling" (JSSPP 1997). Placement by groups in random order: N. Jain et al., "Maximizing throughput on a dragonfly
-//! network" (SC 2014).
+//! F. J. Andujar et al., "Energy efficient torus networks with on/off links" (JPDC 2019), section 3.3: the default parameters are the
+//! "oblivious trace scheduler" of this paper. The format of job files is the Standard Workload Format 2.2 (D. Feitelson et al.). EASY
+//! backfilling: D. A. Lifka, "The ANL/IBM SP scheduling system" (JSSPP 1995). Slowdown and bounded slowdown: D. Feitelson et al., "Theory
+//! and practice in parallel job scheduling" (JSSPP 1997). Placement by groups in random order: N. Jain et al., "Maximizing throughput on a
+//! dragonfly network" (SC 2014).
 //! # Parameters
-//! - traces: the programs of the queue. Each program has a name and the keys of the workload `programs`. `count`: number of times that a
-//!   program runs. `estimate` \[time\] is the program's expected run time.
-//! - arrivals: the rule for the times of submission. Programs are submitted all at the start, by a Poisson process, by a list, or by
-//!   a file.
+//! - traces: the programs of the queue. Each program has a name, the keys of the workload `programs`, `count` (number of times that it
+//!   runs) and `estimate` \[time\] (its expected run time).
+//! - arrivals: the rule for the times of submission: all at the start, at the times of a Poisson process, of a list, or of a file.
 //! - order: rule that chooses the submitted program that starts next.
-//! - period \[time\]: time between two scheduling passes. The first pass is in cycle 0, and one pass follows in each
-//!   period.
+//! - period \[time\]: time between two scheduling passes, in which programs can start. The first pass is in cycle 0.
 //! - placement: rule that chooses the free nodes for a program.
 //! - cores_per_node \[count\]: number of cores of a node, for programs that share nodes.
-//! - slowdown_bound \[time\]: the least run time in the denominator of the bounded slowdown. With a file of jobs the default is 10
-//!   s; otherwise the bound has no default.
+//! - slowdown_bound \[time\]: the least run time in the denominator of the bounded slowdown. With a file of jobs the default is 10 s;
+//!   otherwise there is no default.
 //! - seed: seed of the random choices, in addition to the seed of the scenario.
 //!
 //! The workload uses two keys of the job: `terminals`, and `packet` \[flits\].
 //! # Guarantees
-//! Each program starts once, at a scheduling pass at or after its submission. In each pass the scheduler repeatedly takes one of the
-//! programs that are submitted and have not started, as `order` chooses. The program gets the first free nodes in the order of the
-//! terminals of the job, or the nodes that `placement` chooses. A node belongs to one program at a time. If a program does not fill its
-//! last node, the rest of this node is therefore idle. With `cores_per_node`, the scheduler assigns a core to each rank instead. A program
-//! gets the first free cores, and other programs can use the rest of its last node. The interface of a shared node sends packets of the
-//! node's programs in turn. The nodes or cores of a program that ends become free at the first pass that is at least a period after the
-//! end. The run time of the queue is the end of the last program.
+//! Each program starts once, at a scheduling pass at or after its submission. In each pass the scheduler repeatedly starts one of the
+//! waiting programs, by the rule `order`. The program gets the free nodes that `placement` chooses (default: the first ones in the order of
+//! the job's terminals). A node belongs to one program at a time. If a program does not fill its last node, the rest of this node is
+//! therefore idle. With `cores_per_node`, the scheduler assigns a core to each rank instead. The rest of its last node is then available to
+//! other programs. The interface of a shared node sends packets of the programs on this node in turn. The nodes or cores of a program
+//! become free at the first pass that is at least one period after its end. The run time of the queue is the time at which the last program
+//! ends.
 //!
-//! All blocks of the simulation make the same decisions. A pass uses only program ends that are at least one period old. All blocks
-//! have received the messages about these ends by then. A period must therefore be longer than the latency of every link.
+//! All blocks of the simulation make the same decisions, because a pass uses only ends of programs that are at least one period old. By
+//! then, all blocks have received the flits on which these ends depend. Therefore a period must be longer than the latency of every link.
 //!
-//! The energy of a program has four parts. These are shares of the network's static energy, and of the dynamic energy of terminal links,
-//! other links and routers. A program's share of the static energy is its number of terminals times its run time, divided by the number of
-//! all terminals of the network times the window. If programs share terminals, numbers of cores count instead of numbers of terminals. A
-//! program's share of each dynamic energy is the share of the flits that were delivered to it. Each flit counts once for every such link or
-//! router that it crossed. The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
+//! The energy of a program has four parts. They are shares of the network's static energy, and of the dynamic energy of terminal links,
+//! other links and routers. The share of the static energy is a quotient. The program's number of terminals times its run time is divided
+//! by the number of all terminals times the window. If programs share terminals, numbers of cores replace numbers of terminals. The share
+//! of each dynamic energy is the share of the flits that were delivered to the program. Each flit counts once for every such link or router
+//! that it crossed. The remaining energy belongs to idle terminals, to control packets, and to packets that were not delivered.
 //! # Not modelled
-//! More than 64 programs that share nodes with each other; a further program waits. Priorities. Reservations, except for the first program
-//! that waits. Dependent jobs. The end of a program at its estimate. If a running program never ends, the programs that need its nodes wait
-//! until `measure.stop.complete.max_window`. For a file of jobs, the scheduler scales the computations of each program. On an ideal
-//! network, the program then has the run time of the file. On the ideal network each rank has a separate node, and the keys `jitter`,
-//! `host_latency` and `local_latency` have no effect. Different energies per flit on different links of a run: a flit costs the mean over
-//! all links between routers.
+//! More than 64 programs that share nodes with each other: a further program waits. Priorities. Reservations, except for the first program
+//! that waits. Programs that depend on other programs. The end of a program at its estimate: if a program never ends, the programs that
+//! need its nodes wait until `measure.stop.complete.max_window`. For a file of jobs, the scheduler scales the computations of each program.
+//! With this scale, the program has the run time of the file on an ideal network. There each rank has a separate node, and the keys
+//! `jitter`, `host_latency` and `local_latency` have no effect. Different energies per flit on different links: in the shares of programs,
+//! a flit costs the mean over all links between routers.
 //! # Validation
-//! `scheduler/queue.rs` checks that choices are uniform, and that a node has one program at a time. It also checks the orders.
-//! `scheduler/order.rs` compares backfilling with values computed by hand, and `scheduler/placement.rs` does the same for the chosen nodes.
-//! `scheduler/arrivals.rs` checks mean and variance of the times between arrivals, and `scheduler/alone.rs` checks run times.
-//! `tests/test_job_queue.py` checks that a run of a queue of 1,000 jobs conserves node-seconds. The conformance tests run the scheduler
-//! with several blocks, threads and checkpoints.
+//! `scheduler/queue.rs` checks that random choices are uniform, and that a node has one program at a time. It also checks the order in
+//! which programs start. `scheduler/order.rs` compares backfilling with values computed by hand, and `scheduler/placement.rs` does the same
+//! for the chosen nodes. `scheduler/arrivals.rs` checks mean and variance of the times between arrivals, and `scheduler/alone.rs` checks
+//! run times. `tests/test_job_queue.py` checks for a queue of 1,000 jobs that the node-seconds of all programs and of idle nodes add up.
+//! The conformance tests run the scheduler with several blocks, threads and checkpoints.
 
 mod alone;
 mod answers;
@@ -81,17 +79,17 @@ use weft_api::workload::{Awaits, JobSite, JobSources, Near, Place, Progress, Usa
 use weft_traffic::{InjectionConfig, Lengths};
 use weft_units::{Cycles, Refusal, Remark, Time};
 
-/// A queue of programs. Each program starts when enough nodes are free.
+/// A queue of programs. Each program is submitted at a certain time, and starts when enough nodes are free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduler {
-    /// The programs that are in the queue.
+    /// The programs of the queue.
     #[schemars(length(min = 1))]
     pub traces: Vec<Scheduled>,
     /// Rule for the times at which the programs are submitted.
     #[serde(default, skip_serializing_if = "is_at_once")]
     pub arrivals: Arrivals,
-    /// Rule that chooses the submitted program that starts next. Default: `random` if all programs arrive at once, otherwise `fcfs`.
+    /// Rule that chooses the waiting program that starts next. Default: `random` if all programs arrive at once, otherwise `fcfs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
     /// Time between two scheduling passes, in which programs can start.
@@ -100,13 +98,13 @@ pub struct Scheduler {
     /// Rule that chooses the free nodes for a program.
     #[serde(default)]
     pub placement: Placement,
-    /// Number of cores of a node [count]. Each rank of a program has one core, and programs share nodes. Default: each node belongs
-    /// to one program.
+    /// Number of cores of a node [count]. With this key, each rank of a program has one core, and programs can share nodes. Default: each
+    /// node belongs to one program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cores_per_node: Option<u32>,
-    /// The least run time in the denominator of the bounded slowdown [time], as a time of the file of `arrivals`. Default: 10 s
-    /// if `arrivals` is a file. Without a file there is no default, and the bounded slowdown is unknown.
+    /// The least run time in the denominator of the bounded slowdown [time]. If `arrivals` is a file, this is a time of the file, and the
+    /// default is 10 s. Otherwise there is no default, and without this key the bounded slowdown is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub slowdown_bound: Option<Time>,
@@ -150,7 +148,7 @@ fn is_one(count: &u32) -> bool {
 }
 
 impl Scheduler {
-    /// Returns the period in cycles. Refuses keys that are invalid for every job; `path` is the path of the scheduler.
+    /// Returns the period in cycles. Refuses keys that are invalid for every job. `path`: the dotted path of the scheduler.
     fn period(&self, cycle_fs: u128, path: &str) -> Result<Cycles, Refusal> {
         let period = self.period.cycles(cycle_fs, &format!("{path}.period"))?;
         if period == 0 {
@@ -169,7 +167,7 @@ impl Scheduler {
         self.cores_per_node.unwrap_or(1)
     }
 
-    /// Refuses traces that the rule `arrivals` can never start.
+    /// Refuses traces that can never start under the rule `arrivals`.
     fn check_traces(&self, site: &JobSite) -> Result<(), Refusal> {
         for (place, scheduled) in self.traces.iter().enumerate() {
             let key = format!("workload.scheduler.traces.{place}");
@@ -236,7 +234,7 @@ impl Scheduler {
         Ok(arrived)
     }
 
-    /// Returns the bound of the bounded slowdown [cycles], if the scenario gives one.
+    /// Returns the bound of the bounded slowdown [cycles], if there is one.
     fn bound(&self, cycle_fs: u128) -> Option<f64> {
         let bound = self.slowdown_bound.or_else(|| self.arrivals.slowdown_bound())?;
         Some(bound.femtoseconds(cycle_fs) as f64 / self.arrivals.compression() / cycle_fs as f64)
@@ -256,7 +254,7 @@ impl WorkloadModel for Scheduler {
         true
     }
 
-    /// Lists the possible lengths of packets: the last packet of a message can be shorter than the others.
+    /// Lists the shortest and the greatest length of packets, because the last packet of a message can be shorter than the others.
     fn lengths(&self, packet_flits: u32) -> Vec<u32> {
         if packet_flits == 1 { vec![1] } else { vec![packet_flits, 1] }
     }
@@ -295,7 +293,7 @@ impl WorkloadModel for Scheduler {
         for (place, scheduled) in self.traces.iter().enumerate() {
             let path = format!("{path}.traces.{place}.programs");
             let each = |programs: &Programs| self.cores_per_node.unwrap_or(programs.ranks_per_node());
-            // the arrivals can change the number of ranks of a trace: the run with the most ranks at a node counts
+            // submissions can change the number of ranks of a trace; the one with the most ranks at a node counts
             let mut most = (0, &scheduled.programs);
             for run in arrived.programs.iter().filter(|run| *run.name == *scheduled.name) {
                 let together = run.programs.ranks_together(&path, each(&run.programs))?;
@@ -354,7 +352,7 @@ impl WorkloadModel for Scheduler {
 /// Key of the cache of scaled programs: the name of the trace, the number of nodes, and the requested run time [fs].
 type Scaled = (Arc<str>, usize, u128);
 
-/// The data of the job that a program needs to start.
+/// The data of the job that the scheduler needs to start a program.
 #[derive(Debug)]
 struct OwnSite {
     path: String,
@@ -370,7 +368,7 @@ struct OwnSite {
     shares_nodes: bool,
     /// Latency of a message on the ideal network on which run times of programs are computed.
     latency: Time,
-    /// A cache of computed scales, so that no scale is computed twice.
+    /// A cache of the scales of computations, so that no scale is computed twice.
     scales: Mutex<BTreeMap<Scaled, f64>>,
 }
 
@@ -393,7 +391,7 @@ impl OwnSite {
         }
     }
 
-    /// Returns the program with its computations scaled to the requested run time.
+    /// Returns the keys of a program, with its computations scaled to the requested run time.
     fn of_its_length(&self, submitted: &Submitted) -> Programs {
         let Some(length) = submitted.length_fs else { return submitted.programs.clone() };
         let find = || {
@@ -408,7 +406,7 @@ impl OwnSite {
         submitted.programs.scaled_by(*scales.entry(key).or_insert_with(find))
     }
 
-    /// Returns a program that starts in cycle `start` on these nodes of the job.
+    /// Creates the workload of a program that starts in cycle `start` on the nodes `held` of the job.
     fn launch(&self, submitted: &Submitted, held: &Held, start: u64) -> Arc<dyn Workload> {
         let terminals: Vec<u32> = held.places.iter().map(|&place| self.terminals[place as usize]).collect();
         let site = JobSite {
@@ -442,8 +440,8 @@ struct All {
 }
 
 impl All {
-    /// Returns the queue, locked. If another thread has panicked with this lock, the function returns the queue as
-    /// usual, because the run ends anyway.
+    /// Locks the queue. If another thread has panicked while it had this lock, locks the queue all the same, because
+    /// the run ends anyway.
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -454,7 +452,7 @@ struct Runtime {
     all: Arc<All>,
     /// Bound of the bounded slowdown [cycles].
     bound: Option<f64>,
-    /// Number of lines of the file that were left out.
+    /// Number of lines of the job file that were left out.
     skipped: u64,
 }
 

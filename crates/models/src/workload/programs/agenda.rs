@@ -1,4 +1,4 @@
-//! A queue of future events: a priority queue that returns the item with the least key first.
+//! A queue of future events: a priority queue that returns the item with the smallest key first.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Debug;
@@ -31,8 +31,8 @@ impl<K: Ord, T> PartialOrd for Item<K, T> {
     }
 }
 
-/// Items sorted by key. The item with the least key is first. All keys are different, so the order of items does not
-/// depend on the order of insertion.
+/// Items in the order of their keys, the smallest key first. All keys are different, so this order does not depend on
+/// the order of insertion.
 #[derive(Debug)]
 pub struct Agenda<K, T>(BinaryHeap<Item<K, T>>);
 
@@ -46,13 +46,13 @@ impl<K: Ord + Copy, T: Copy> Agenda<K, T> {
         self.0.push(Item { key, item });
     }
 
-    /// Returns the least key of all items; `None` if there are no items.
+    /// Returns the smallest key; `None` if there are no items.
     #[inline]
     pub fn first(&self) -> Option<K> {
         self.0.peek().map(|first| first.key)
     }
 
-    /// Removes and returns the item with the least key.
+    /// Removes the item with the smallest key, and returns it with its key.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, T)> {
         self.0.pop().map(|Item { key, item }| (key, item))

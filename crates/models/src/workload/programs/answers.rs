@@ -12,14 +12,14 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Value, Writer};
 use weft_api::recording::{Column, Table};
 use weft_programs::form::{Kind, Op, Operation};
 
-/// The event that a rank has begun or ended a collective.
+/// An event: a rank has begun or ended a call of a collective.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
     pub at: u64,
     pub has_ended: bool,
 }
 
-/// A call of a collective that some ranks have not ended.
+/// A call of a collective that not all ranks have ended yet.
 #[derive(Debug, Clone, Copy, Value)]
 struct Call {
     /// The cycle in which the first rank began the call.
@@ -30,7 +30,7 @@ struct Call {
     left: u32,
 }
 
-/// Statistics of all calls of collectives with the same operation, size and number of ranks. Times are cycles.
+/// Statistics of all calls of collectives with the same operation, size and number of ranks. Times are in cycles.
 #[derive(Debug, Clone, Copy, Value)]
 struct Calls {
     count: u64,
@@ -39,7 +39,7 @@ struct Calls {
     most: u64,
 }
 
-/// Times of messages [cycles]. A histogram takes at least 16 KB, so a program that has sent no messages has none.
+/// Times of messages [cycles]. `None` before the first message, because a histogram takes at least 16 KB.
 #[derive(Debug, Default, Clone)]
 struct Flows(Option<Histogram<u64>>);
 
@@ -68,13 +68,13 @@ impl Kept for Flows {
     }
 }
 
-/// Times of messages that a node has not yet added to the statistics of all ranks [cycles]. All threads share the statistics of all ranks,
-/// so each access to them costs much time.
+/// Times of messages [cycles] that a node has not yet added to the statistics of all ranks. The node adds several times at once, because
+/// all threads share these statistics, and each access to them costs much time.
 #[derive(Debug, Default, Kept)]
 pub struct NewFlows(Vec<u64>);
 
 impl NewFlows {
-    /// Number of times that a node adds in one access.
+    /// Number of message times that a node adds in one access to the shared statistics.
     const MOST: usize = 32;
 
     /// Records the time of a message that has arrived.
@@ -92,13 +92,14 @@ impl NewFlows {
 /// The statistics of all ranks together. The order in which ranks add values has no effect on the result.
 #[derive(Debug, Kept)]
 pub struct Shared {
-    /// Time of each message from the end of the sender's processor time until its last packet has arrived [cycles].
+    /// Time of each message from the end of the sender's work for it until its last packet has arrived [cycles].
     flows: Flows,
-    /// Calls in flight. The key is the number of the communicator, and the number of the call in it.
+    /// The calls that not all ranks have ended. The key is the number of the communicator, and the number of the call in this communicator.
     under_way: BTreeMap<(u32, u32), Call>,
-    /// The key is the operation, the bytes (`None` if the blocks differ), and the number of ranks.
+    /// The statistics of ended calls. The key is the operation, the number of bytes (`None` if the blocks of the ranks differ in size), and
+    /// the number of ranks.
     calls: BTreeMap<(&'static str, Option<u64>, u32), Calls>,
-    /// Activity of the ranks, for the recordings of a run.
+    /// Activity of the ranks, for the recordings `rank_states` and `message_times`.
     activity: Activity,
 }
 
@@ -147,7 +148,7 @@ fn of_nccl_tests(operation: Operation, bytes: u64, ranks: u32) -> Option<(f64, f
         Operation::Broadcast | Operation::Reduce => Some((bytes, 1.0)),
         Operation::AllReduce => Some((bytes, 2.0 * share)),
         Operation::ReduceScatter => Some((bytes, share)),
-        // here `bytes` is the size of one rank's block
+        // for these operations, `bytes` is the size of the block of one rank
         Operation::AllGather | Operation::Gather | Operation::Scatter | Operation::AllToAll => Some((bytes * n, share)),
     }
 }
@@ -259,7 +260,7 @@ pub fn figures(site: &Site, nodes: &[Mutex<Node>], finish: Option<u64>) -> Vec<(
 mod tests {
     use super::*;
 
-    /// Checks that a histogram that grows has the same quantiles as one with full range, and needs less memory.
+    /// Checks that a histogram whose range grows has the same quantiles as one with full range, and needs less memory.
     #[test]
     fn times_of_messages_take_the_room_that_they_need() {
         let mut flows = Flows::default();

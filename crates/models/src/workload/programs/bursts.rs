@@ -1,11 +1,11 @@
-//! Packets of one message that an interface sends or receives in succession. The record of these packets belongs to the interface
-//! alone. Most packets of a long message then use neither the state of their node nor the table of messages. Threads share the
-//! node and the table, so this record also avoids locks.
+//! Packets of one message that an interface sends or receives in succession. The interface counts these packets itself. Therefore most
+//! packets of a long message need neither the state of their node nor the table of messages. Threads share the node and the table, so this
+//! also avoids locks.
 //!
-//! A node lends packets to an interface if all interfaces of the node are in one block. The node lends the packets of the message at the
-//! front of the interface's queue, except the last packet. The node takes the packets back when other packets could get priority. If all
-//! packets of a message arrive at one interface, this interface also receives the message alone: it takes the message from the sender's
-//! table. A checkpoint stores the queues of nodes as if no packets were lent.
+//! A node whose interfaces are all in one block can lend packets to an interface. It lends the packets of the message at the front of the
+//! interface's queue, except the last packet. When other packets could get priority, the node takes the lent packets back. If all packets
+//! of a message arrive at one interface, this interface also receives them without the node. A checkpoint stores the queues of nodes as if
+//! no packets were lent.
 
 use weft_api::base::kept::Value;
 use weft_api::workload::{Counts, NewPacket};
@@ -38,12 +38,12 @@ impl Lent {
     }
 }
 
-/// The message that an interface receives without the help of its node, if there is one.
+/// The message that an interface receives without its node, if there is one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Incoming {
     /// Number of packets that have not arrived; 0 means that there is no message.
     left: u64,
-    /// The latest cycle of an arrival so far, and the number of its packet.
+    /// The cycle of the latest arrival of a packet of the message, and the number of this packet.
     latest: (u64, u32),
     /// The terminal that sends the message.
     from: u32,
@@ -57,13 +57,13 @@ pub enum Received {
     /// The packet belongs to a message other than the one that the interface receives.
     Other,
     Part,
-    /// The packet is the last one of the message. The fields are the cycle of the last arrival, and the number of its packet.
+    /// The packet completes the message. The fields are the cycle of the latest arrival, and the number of the packet that arrived then.
     Last(u64, u32),
 }
 
 impl Incoming {
-    /// Starts to receive a message without the help of the node. Packet `number` is the first that this record counts: it has
-    /// arrived in cycle `now`, and `left` packets have not arrived.
+    /// Starts to receive a message without the node. `number`: the packet that has just arrived, in cycle `now`. `left`: number of packets
+    /// that have not arrived.
     pub fn of((from, tag): (u32, u32), left: u64, (now, number): (u64, u32)) -> Self {
         Self { left, latest: (now, number), from, tag }
     }

@@ -1,4 +1,4 @@
-//! The times of computations: the times of the program, multiplied by a factor, with a random difference.
+//! The times of computations: the times in the program, multiplied by a constant factor and by a random factor.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use std::f64::consts::TAU;
 use weft_traffic::mix;
 use weft_units::Refusal;
 
-/// The purpose word of the random numbers for jitter.
+/// Purpose of the random numbers for jitter (a part of their address).
 const JITTER: u64 = 0x6a69_7474_6572;
 
-/// Random differences between computations. The factor of a computation depends only on the seed, its rank and its number in the
-/// program. Comparisons of networks, policies or placements therefore use the same factors.
+/// Random differences between computations. The random factor of a computation depends only on the seed, and on its rank and its number in
+/// the program. Therefore it is the same in all networks, policies and placements that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Jitter {
@@ -32,7 +32,7 @@ pub enum Jitter {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// The time is increased by a random share with an exponential distribution. This resembles interruptions by an
+    /// The time is increased by a random share with an exponential distribution. This is similar to interruptions by an
     /// operating system.
     Exponential {
         /// Mean of the random share, at least 0.
@@ -45,7 +45,7 @@ pub enum Jitter {
 }
 
 impl Jitter {
-    /// Returns the only number of this jitter: its key, its value, and its largest allowed value.
+    /// Returns the key of this jitter's parameter, its value, and its largest allowed value.
     fn number(&self) -> (&'static str, f64, f64) {
         match *self {
             Self::Uniform { share, .. } => ("uniform.share", share, 1.0),
@@ -60,7 +60,7 @@ impl Jitter {
         }
     }
 
-    /// Returns the factor of a computation, from two random words.
+    /// Returns the random factor of a computation, computed from two random words.
     fn factor(&self, words: [u64; 2]) -> f64 {
         // random numbers of 53 bits, above 0 and up to 1
         let [u, v] = words.map(|word| ((word >> 11) + 1) as f64 / (1u64 << 53) as f64);
@@ -109,8 +109,8 @@ impl Compute {
         Self { scale, jitter, seed: jitter.and_then(|jitter| jitter.seed()).unwrap_or(seed) }
     }
 
-    /// Returns the time \[fs\] of a computation whose time in the program is `fs`. `number` is the number of the
-    /// operation at its rank.
+    /// Returns the time \[fs\] of a computation whose time in the program is `fs`. `number`: identifies the operation
+    /// at its rank.
     pub fn time(&self, fs: u128, rank: u32, number: (u32, u32)) -> u128 {
         let scaled = if self.scale == 1.0 { fs } else { (fs as f64 * self.scale).round() as u128 };
         let Some(jitter) = self.jitter else { return scaled };
@@ -124,7 +124,7 @@ impl Compute {
 mod tests {
     use super::*;
 
-    /// Returns the mean and variance of the factors of 40,000 computations.
+    /// Returns the mean and the variance of the random factors of 40,000 computations.
     fn moments(jitter: &str) -> (f64, f64) {
         let jitter = serde_json::from_str(jitter).expect("a jitter");
         let compute = Compute::new(1.0, Some(jitter), 5);

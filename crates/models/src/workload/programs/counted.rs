@@ -1,6 +1,6 @@
-//! A cache of properties of programs, such as the number of ranks. The key is the parameters or the file of a program, which alone
-//! determine the program. Therefore each process generates or reads a program only once. Every point of a sweep can check all programs of a
-//! set (`scheduler.rs`), and the generation of a program can take a second.
+//! A cache of properties of programs, such as the number of ranks. The key of an entry is the parameters or the file of a program, which
+//! alone determine the program. Therefore each process generates or reads a program only once. Without the cache, every point of a sweep
+//! would generate all programs of a set (`scheduler.rs`) for its checks, and one program can take a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -32,8 +32,8 @@ impl Counted {
 
 static KNOWN: Mutex<BTreeMap<String, Counted>> = Mutex::new(BTreeMap::new());
 
-/// Returns the properties of the program with this key. The function calls `make` to generate or read the program if the cache does
-/// not have it. A program without a key is not cached.
+/// Returns the properties of the program with this key. If the cache does not have them, calls `make` to generate or read the program. A
+/// program without a key is not cached.
 pub(super) fn of(key: Option<String>, make: impl FnOnce() -> Result<Program, Refusal>) -> Result<Counted, Refusal> {
     let Some(key) = key else { return Ok(Counted::of(&make()?)) };
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(count("3", &program), Ok(none));
         assert_eq!(count("3", &|| unreachable!("it is known")), Ok(none));
         assert!(count("4", &refused).is_err());
-        // programs without a key don't share an entry
+        // programs without a key have no common entry
         assert_eq!(of(None, program), Ok(none));
         assert!(of(None, refused).is_err());
     }

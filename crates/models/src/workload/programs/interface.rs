@@ -13,9 +13,9 @@ const NS: u128 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interface {
-    /// The interfaces of the TCEP paper (ISCA 2018, section V): a message takes 1 us from the processor to the interface. In
-    /// the paper these interfaces send at 15 GB/s. But a link of the paper carries a flit of 48 bits per cycle of 1 ns, which
-    /// is 6 GB/s. Here the interfaces therefore send at the rate of the link.
+    /// The interfaces of the TCEP paper (ISCA 2018, section V): a message takes 1 us from the processor to the interface. The paper states
+    /// 15 GB/s as the rate of these interfaces. But its links carry a flit of 48 bits per cycle of 1 ns, which is 6 GB/s. Therefore the
+    /// interfaces of this preset send at the rate of the link.
     Tcep,
     /// The nodes of the torus paper (JPDC 2019): 8 cores share an interface. Messages inside a node bypass the network. The paper
     /// gives no time for messages inside a node; 0.5 us is our choice.

@@ -1,4 +1,5 @@
-//! Warnings about messages between ranks of one node: messages that take no time, and keys that no message uses.
+//! Warnings about messages between ranks of one node: such messages take no time, or the scenario has keys for them although there are
+//! none.
 
 use super::{Programs, is_no_time};
 use weft_units::{Refusal, Remark};
@@ -20,7 +21,7 @@ weft_units::codes! {
         helps: "Leave the key out, or write a larger `ranks_per_terminal`.";
 }
 
-/// The end of a remedy that puts several ranks on a node.
+/// The last part of a remedy that proposes several ranks per node.
 pub(super) const FREE: &str =
     "; messages between ranks of a node take no time unless you write `local_latency` or `local_bandwidth`";
 
@@ -30,7 +31,7 @@ pub(super) fn is_free(programs: &Programs) -> bool {
     programs.local_latency.is_none() && is_no_time(&times.local_latency) && times.local_bandwidth.is_none()
 }
 
-/// Returns the warning about messages inside nodes, if there is one. A node has at most `each` ranks. `path` is the dotted path of the
+/// Returns the warning about messages inside nodes, if there is one, for nodes with at most `each` ranks. `path`: the dotted path of the
 /// workload.
 pub(super) fn remark(programs: &Programs, path: &str, each: u32) -> Result<Option<Remark>, Refusal> {
     if each == 1 {
@@ -51,7 +52,7 @@ pub(super) fn remark(programs: &Programs, path: &str, each: u32) -> Result<Optio
     }))
 }
 
-/// Returns the warning about keys for messages inside nodes, if every node has one rank.
+/// Returns the warning about keys for messages inside nodes, if the scenario has such keys although every node has only one rank.
 fn without_effect(programs: &Programs, path: &str) -> Result<Option<Remark>, Refusal> {
     let keys =
         [("local_latency", programs.local_latency.is_some()), ("local_bandwidth", programs.local_bandwidth.is_some())];

@@ -1,4 +1,4 @@
-//! The messages in flight, with the data that sender and receiver share, and the packets that an interface must send.
+//! The messages in flight, with the data that sender and receiver share. Also the packets that an interface must send.
 
 use std::collections::BTreeMap;
 use weft_api::activity::{self, Cause};
@@ -22,8 +22,8 @@ impl Handle {
     }
 }
 
-/// The purpose of a packet, stored in the highest bits of its tag. The lowest bits of the tag are the number of the
-/// message at its sender. The bits between purpose and number distinguish programs that share nodes
+/// The purpose of a packet, which is stored in the highest bits of the packet's tag. The lowest bits of the tag are the
+/// number of the message at its sender. The bits in between distinguish programs that share nodes
 /// (`scheduler/sources.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub enum Part {
@@ -62,8 +62,8 @@ impl Part {
     }
 }
 
-/// A message that has begun, and that the sender or the receiver still needs. The sender of the message writes the entry before the
-/// first packet leaves. After that the sender changes only `sending`, and the receiver changes the other fields.
+/// The entry of a message that the sender or the receiver still needs. The sender writes the entry before the first packet leaves. After
+/// that the sender changes only `sending`, and the receiver changes the other fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Value)]
 pub struct Message {
     context: u32,
@@ -73,7 +73,7 @@ pub struct Message {
     /// The receiving rank.
     pub to: u32,
     pub bytes: u64,
-    /// The number of the processor that sends the message. At the receiver, the processor with the same number handles
+    /// The index of the processor that sends the message. At the receiver, the processor with the same index handles
     /// the message.
     pub cpu: u8,
     /// The interface that sends the first packet. The request and the answer also use this interface.
@@ -88,8 +88,8 @@ pub struct Message {
     pub is_rendezvous: bool,
     /// Number of data packets that have not arrived.
     left: u64,
-    /// The latest cycle of an arrival so far, with the source and number of its packet. If several packets arrive in one cycle,
-    /// the packet with the greatest source counts.
+    /// The cycle of the latest arrival of a data packet, with the source and the number of this packet. If several packets arrived in this
+    /// cycle, it is the packet with the greatest source.
     latest: (u64, u32, u32),
     /// The cycle in which the sender's processor finished its work for the message.
     pub begun: u64,
@@ -98,8 +98,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// `begun` is the cycle in which the sender's processor finished its work for the message. `packets` is the number
-    /// of data packets.
+    /// Creates the entry of a message. `begun`: the cycle in which the sender's processor finished its work for the
+    /// message. `packets`: number of data packets.
     pub fn new(
         key: Key,
         (from, to): (u32, u32),
@@ -133,10 +133,10 @@ impl Message {
         activity::Message { arrived: now, from: self.from, to: self.to, begun: self.begun, bytes: self.bytes }
     }
 
-    /// Records that the data packet with this source and number has arrived in cycle `now`. If all packets have arrived, returns
-    /// the last cycle of an arrival and its packet.
+    /// Records that the data packet with this source and number has arrived in cycle `now`. If all packets have arrived, returns the cycle
+    /// of the latest arrival, and the packet that arrived then.
     fn take(&mut self, now: u64, (source, number): (u32, u32)) -> Option<(u64, (u32, u32))> {
-        // with the maximum, the order of calls has no effect: interfaces in several blocks call this function in any order
+        // the maximum does not depend on the order of calls, because interfaces in several blocks call this function in any order
         self.latest = self.latest.max((now, source, number));
         self.left -= 1;
         (self.left == 0).then_some((self.latest.0, (self.latest.1, self.latest.2)))
@@ -147,12 +147,12 @@ impl Message {
         self.left
     }
 
-    /// Returns the transfer of this message, which ended with `packet`.
+    /// Describes the transfer of this message, which ended with the arrival of `packet`.
     pub fn cause(&self, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer: self.from, origin: self.from, since: self.begun, packet }
     }
 
-    /// Returns the transfer of a rendezvous. It begins at the match, because then the receiver starts the transfer.
+    /// Describes the transfer of a rendezvous. It begins when the receive operation matches, because the receiver then starts the transfer.
     pub fn cause_since_match(&self, peer: u32, packet: Option<(u32, u32)>) -> Cause {
         Cause { peer, origin: self.to, since: self.matched, packet }
     }
@@ -162,11 +162,11 @@ impl Message {
     }
 }
 
-/// Marks a free slot; no message has this number.
+/// Value that marks a free slot. No message has this number.
 const NONE: u32 = u32::MAX;
 
-/// The messages in flight of a node, by number. This is a hash table with open addressing that is at most half full. A message is
-/// in the slot that its hash gives, or in a later slot.
+/// The messages in flight of a node, by number. This is a hash table with open addressing that is at most half full. A message is in the
+/// slot that the hash of its number selects, or in a later slot.
 #[derive(Debug)]
 pub struct Outbox {
     next: u32,
@@ -191,7 +191,7 @@ impl Outbox {
         self.next
     }
 
-    /// Stores a message and returns its new number. Numbers of messages in flight are not used again.
+    /// Stores a message, and returns its new number, which no other message in flight has.
     pub fn add(&mut self, message: Message) -> u32 {
         assert!(self.count < NUMBERS as usize, "a node has 16 million messages in flight, which is the limit");
         let mut number = self.next;
@@ -222,7 +222,7 @@ impl Outbox {
         }
     }
 
-    /// Returns the slot that the hash of a number gives. Consecutive numbers get distant slots (Knuth, "Sorting and Searching", section
+    /// Returns the slot that the hash of a number selects. Consecutive numbers get distant slots (Knuth, "Sorting and Searching", section
     /// 6.4).
     #[inline]
     fn home(&self, number: u32) -> usize {
@@ -239,7 +239,7 @@ impl Outbox {
         place
     }
 
-    /// Returns the message with this number, if the sender or the receiver still needs it.
+    /// Returns the message with this number; `None` if neither the sender nor the receiver needs it any more.
     pub fn get(&self, number: u32) -> Option<&Message> {
         let place = self.place(number);
         (self.numbers[place] == number).then(|| &self.messages[place])
@@ -253,15 +253,15 @@ impl Outbox {
         &mut self.messages[place]
     }
 
-    /// Records that a data packet of message `number` has arrived in cycle `now`. `packet` is its source and number. If all packets
-    /// have arrived, returns the last cycle of an arrival and its packet.
+    /// Records that a data packet of message `number` has arrived in cycle `now`. `packet`: its source and number. If all packets have
+    /// arrived, returns the cycle of the latest arrival, and the packet that arrived then.
     #[inline]
     pub fn take(&mut self, number: u32, now: u64, packet: (u32, u32)) -> Option<(u64, (u32, u32))> {
         self.message(number).take(now, packet)
     }
 
     /// Frees the slot of a message. Messages in later slots then move to earlier slots, but not before the slot that
-    /// their hash gives.
+    /// their hash selects.
     fn remove(&mut self, number: u32) {
         let (mut free, last) = (self.place(number), self.numbers.len() - 1);
         let mut place = free;
@@ -332,7 +332,7 @@ pub struct Outgoing {
     pub flits: u64,
     /// The cycle since which the packets have waited.
     pub since: u64,
-    /// The transfer that ends for the sender when these packets have left.
+    /// The transfer that ends for the sending rank when these packets have left.
     pub cause: Cause,
 }
 

@@ -1,11 +1,11 @@
-//! A node: its ranks and its network interfaces. Each event has a cycle, and the node handles its events in the order of their
-//! cycles. Before the node handles a packet, it handles all events up to the cycle of the packet.
+//! A node: its ranks and its network interfaces. Each event of the node belongs to a cycle, and the node handles its events in the order of
+//! their cycles. Before the node handles a packet, it handles all events up to the cycle of the packet.
 //!
 //! The calendar of the node's block (`sources.rs`) stores the cycle of the node's next event.
 //!
-//! A node whose interfaces are in several blocks is *divided*. The block of the first interface then handles all events of an exchange
-//! window at the beginning of this window. (Blocks exchange mail at the ends of these windows.) All notes (completion events) for this
-//! window have arrived by then: a note takes the host latency, and a window is not longer than that.
+//! A node whose interfaces are in several blocks is *divided*. The block of the first interface then handles all events of a window at the
+//! beginning of this window. Blocks exchange mail at the end of each window. All notes (completion events) for the window have arrived by
+//! then, because a note takes the host latency, and a window is not longer than that.
 
 use super::agenda::Agenda;
 use super::answers::{Ended, NewFlows};
@@ -30,15 +30,15 @@ enum Event {
     Note,
     /// A message from one rank of the node to another rank arrives.
     Local,
-    /// An interface receives a message, or the request for one, from a processor.
+    /// A message, or the request of a rendezvous, reaches an interface from a processor.
     Handed,
     /// A processor of a rank finishes its task.
     End,
 }
 
-/// Data about the sources of a block. The nodes of the block change these data.
+/// Data about the sources of a block that the nodes of this block change.
 pub struct Told<'a> {
-    /// Sources that are due earlier than the cycle loop has stored, with their new cycle.
+    /// Sources that are due earlier than the cycle that the loop has stored for them, each with its new cycle.
     pub woken: &'a mut Vec<(usize, u64)>,
     /// For each source: the packets that its node has lent to it. The source sends them without access to the node.
     pub lent: &'a mut [Lent],
@@ -52,7 +52,7 @@ pub struct Node {
     pub ranks: Vec<Rank>,
     #[kept(each)]
     rails: Vec<Rail>,
-    /// Number of messages that the interfaces have accepted and not yet sent.
+    /// Number of messages that the interfaces have accepted but not yet sent.
     accepted: u32,
     /// Messages between ranks of the node, sorted by the cycle of their arrival and by their number.
     local: Agenda<(u64, u32), ()>,
@@ -64,17 +64,17 @@ pub struct Node {
     /// Notes (completion events) from the node's interfaces that the node has not read yet, each with the transfer that
     /// ended.
     notes: Agenda<Note, Cause>,
-    /// Two numbers of packets: those that the node has sent, and those that it has received.
+    /// The number of packets that the node has sent, and the number that it has received.
     packets: [u64; 2],
     pub new_flows: NewFlows,
     has_begun: bool,
     #[kept(fixed)]
     pub is_divided: bool,
-    /// The cycle of the node's entry in the calendar of its block. Calendar entries of this node for later cycles are
+    /// The cycle of the node's valid entry in the calendar of its block. Entries of this node for later cycles are
     /// void.
     #[kept(scratch)]
     pub called_at: u64,
-    /// Scratch: interfaces that got packets in this call.
+    /// Scratch: interfaces to which the node has given packets in this call.
     #[kept(scratch)]
     given: Vec<u32>,
     /// Scratch: operations that became ready.
@@ -104,7 +104,7 @@ impl Node {
         }
     }
 
-    /// Records that interface `rail` is the source with number `source` in its block.
+    /// Records that interface `rail` is the source with index `source` in its block.
     pub fn number(&mut self, rail: usize, source: u32) {
         self.rails[rail].source = source;
     }
@@ -115,7 +115,7 @@ impl Node {
         if self.has_begun { next() } else { site.start }
     }
 
-    /// Updates the stored due cycle of interface `own`, after the cycle loop has called its source. Returns this cycle.
+    /// Computes the cycle in which interface `own` is due next, after the cycle loop has called its source. Stores and returns this cycle.
     pub fn own_due(&mut self, own: usize, now: u64) -> u64 {
         self.rails[own].due = self.rails[own].next(now).unwrap_or(NOT_DUE);
         self.rails[own].due
@@ -149,8 +149,8 @@ impl Node {
         }
     }
 
-    /// Called after interface `rail` has sent a packet with this tag. Lends the interface the remaining packets of the
-    /// message, except the last one. Returns their number.
+    /// Called after interface `rail` has sent a packet with tag `tag`. Lends the remaining packets of the message,
+    /// except the last one, to the interface. Returns their number.
     pub fn lend(&mut self, site: &Site, rail: usize, tag: u32) -> u64 {
         let may_lend = !self.is_divided && self.rails[rail].may_lend();
         let first = self.rails[rail].first().filter(|first| may_lend && first.part.tag(first.number) == tag);
@@ -177,7 +177,7 @@ impl Node {
         }
     }
 
-    /// Calls `of` with all lent packets back in the node's queues, as a checkpoint needs them. `lent` has the lent
+    /// Calls `of` while all lent packets are back in the node's queues, as a checkpoint needs them. `lent`: the lent
     /// packets of each source.
     pub fn with_all_packets<T>(&mut self, site: &Site, lent: &[Lent], of: impl FnOnce(&Self) -> T) -> T {
         let packets = |rail: &Rail| if rail.is_lent { lent[rail.source as usize].packets } else { 0 };
@@ -191,7 +191,7 @@ impl Node {
         result
     }
 
-    /// Gives packets to an interface to send.
+    /// Gives packets to interface `rail`, which sends them.
     fn give(&mut self, site: &Site, rail: usize, outgoing: Outgoing) {
         self.rails[rail].give(outgoing, site.host_cycles);
         if self.given.last() != Some(&(rail as u32)) {
@@ -244,7 +244,7 @@ impl Node {
         events
     }
 
-    /// Handles an event that an interface reports in cycle `now`.
+    /// Called when an interface reports an event in cycle `now`. The node handles the event after the host latency.
     fn report(&mut self, site: &Site, now: u64, (rail, report, handle): (u32, Report, Handle), cause: Cause) {
         let note = Note { at: now + site.host_cycles, rail, report, node: handle.node, number: handle.number };
         if site.host_cycles > 0 || report == Report::Left {
@@ -254,7 +254,7 @@ impl Node {
         }
     }
 
-    /// Handles a note.
+    /// Handles a note (completion event) that has arrived.
     fn read(&mut self, site: &Site, note: &Note, cause: Cause, now: u64) {
         match note.report {
             Report::Left => self.has_left(site, note.number, cause, now),
@@ -357,7 +357,7 @@ impl Node {
         }
     }
 
-    /// Passes the data of a message to the interfaces that send it, beginning with interface `first`.
+    /// Divides the data of a message among the interfaces that send it, beginning with interface `first`.
     fn send_data(&mut self, site: &Site, first: u32, data: Outgoing) {
         for (rail, flits) in site.rails.shares(first, data.flits, site.packet_flits) {
             self.give(site, rail, Outgoing { flits, ..data });
@@ -375,8 +375,8 @@ impl Node {
         self.complete(site, Handle { node: self.me, number }, &message, message.cause(None), now);
     }
 
-    /// Called when all data of an eager message have arrived, or when the request of a rendezvous has arrived. Queues
-    /// the message for a processor of the receiving rank, and starts what this rank can do now.
+    /// Called when all data of an eager message, or the request of a rendezvous, have arrived. Queues the message for a
+    /// processor of the receiving rank, and starts the tasks that this rank can now start.
     fn complete(&mut self, site: &Site, handle: Handle, message: &Message, cause: Cause, now: u64) {
         if !message.is_rendezvous {
             self.new_flows.record(site, message.arrival(now));
@@ -398,8 +398,8 @@ impl Node {
         }
     }
 
-    /// Called when a receive operation matches a message. An eager message is complete; for a rendezvous the node sends
-    /// the answer.
+    /// Called when a receive operation matches a message. An eager message is then complete. For a rendezvous, the node
+    /// sends the answer to the request.
     fn matched(&mut self, site: &Site, r: usize, handle: Handle, receive: u64, now: u64) {
         let mut outbox = lock(&site.outboxes[handle.node as usize]);
         let message = outbox.message(handle.number);
@@ -416,16 +416,16 @@ impl Node {
         self.ranks[r].receive(receive, bytes);
     }
 
-    /// Handles all events of the node up to cycle `now`, before a packet that ends a transfer. For a divided node,
-    /// `Sources::exchange` has already handled these events.
+    /// Called before the node handles a packet that ends a transfer. Handles all events of the node up to cycle `now`.
+    /// For a divided node, `Sources::exchange` has already handled these events.
     fn catch_up(&mut self, site: &Site, now: u64) {
         if !self.is_divided {
             self.advance(site, now);
         }
     }
 
-    /// Called when the last data packet of a message has arrived. `last` is the cycle and the packet of the last
-    /// arrival.
+    /// Called when the last data packet of a message has arrived. `last`: the cycle of the latest arrival, and the
+    /// packet that arrived then.
     pub fn deliver_last(&mut self, site: &Site, handle: Handle, last: (u64, (u32, u32)), now: u64) {
         self.catch_up(site, now);
         let message = *lock(&site.outboxes[handle.node as usize]).message(handle.number);
@@ -444,7 +444,7 @@ impl Node {
         self.packets[1] += 1;
         let (from, rail) = (site.node_of(packet.src), site.rail_of(packet.src));
         let (part, number) = Part::of(packet.tag);
-        // the node that sends a request, or receives an answer, is the one that sends the data
+        // the sender of the data is the node that sends the request and receives the answer
         let node = if part == Part::Request { from } else { self.me };
         let message = *lock(&site.outboxes[node as usize]).message(number);
         let (report, cause) = match part {
@@ -465,8 +465,8 @@ impl Node {
         self.settle(site, r, now, None);
     }
 
-    /// Returns the next packet of an interface, and whether it is the last packet of a message. The packet goes to the interface
-    /// with the same number at the other node.
+    /// Returns the next packet of interface `rail`, and true if it is the last packet of a message. The packet goes to the interface with
+    /// the same index at the other node.
     pub fn next(&mut self, site: &Site, rail: usize, now: u64) -> Option<(NewPacket, bool)> {
         let interface = &mut self.rails[rail];
         let outgoing = interface.front(now)?;
@@ -483,8 +483,7 @@ impl Node {
         Some((NewPacket { to, flits: flits as u16, created: since, tag, counts: Counts::IfCreatedInWindow }, is_last))
     }
 
-    /// Called when the tail of the packet that interface `rail` sent is on its link in cycle `now`. This packet was the last one
-    /// of a message.
+    /// Called when interface `rail` has sent the last packet of a message: the packet's tail is on the link in cycle `now`.
     pub fn sent(&mut self, site: &Site, rail: usize, now: u64) {
         if let Some(InHand { number, cause }) = self.rails[rail].in_hand.take() {
             let handle = Handle { node: self.me, number };
@@ -492,12 +491,12 @@ impl Node {
         }
     }
 
-    /// Called when an interface has sent its last packet of a message. When all interfaces of the message have done so, the node can accept
-    /// another message.
+    /// Called when an interface has sent its last packet of a message. When all interfaces that send parts of this message have done so,
+    /// the node can accept another message.
     fn has_left(&mut self, site: &Site, number: u32, cause: Cause, now: u64) {
         let Some(message) = lock(&site.outboxes[self.me as usize]).sent(number) else { return };
         self.accepted -= 1;
-        // if the number of accepted messages has a limit, any rank of the node can have waited for this
+        // if the number of accepted messages is limited, any rank of the node has possibly waited for this
         let others = site.accepted < u32::MAX;
         self.ranks.iter_mut().for_each(|rank| rank.hear(now, cause));
         if message.is_rendezvous {
@@ -511,8 +510,8 @@ impl Node {
         }
     }
 
-    /// Returns the number of packets that have waited at an interface since before `until`, and the number of those
-    /// that were created in the window.
+    /// Returns the number of packets that wait at an interface since a cycle before `until`, and how many of them were
+    /// created in the window.
     pub fn backlog(&self, site: &Site, rail: usize, until: u64, window: (u64, u64)) -> Backlog {
         let mut backlog = Backlog::default();
         for outgoing in self.rails[rail].waiting(until) {
@@ -527,8 +526,8 @@ impl Node {
 }
 
 impl Node {
-    /// Starts all operations of rank `r` that are ready in cycle `now`. `ended` is the processor that has just finished a task,
-    /// with the exact time of the end.
+    /// Starts all operations of rank `r` that are ready in cycle `now`. `ended`: the processor that has just finished a task, if any, with
+    /// the exact time of the end [fs].
     fn settle(&mut self, site: &Site, r: usize, now: u64, ended: Option<(usize, u128)>) {
         loop {
             while !self.ranks[r].ready.is_empty() {
@@ -569,7 +568,7 @@ impl Node {
         }
     }
 
-    /// If the processor is free, starts the first task in its queue that can start. Returns true if a task has started.
+    /// If processor `place` of rank `r` is free, starts the first task in its queue that can start. Returns true if a task has started.
     fn begin_task(&mut self, site: &Site, (r, place): (usize, usize), now: u64, exact: Option<u128>) -> bool {
         let has_room = self.accepted < site.accepted;
         let me = self.rank_number(site, r);
@@ -646,7 +645,7 @@ impl Rank {
         self.tell_end(site);
     }
 
-    /// Removes this rank from the number of ranks that have not ended.
+    /// Reduces the number of ranks that have not ended by this rank.
     pub fn tell_end(&self, site: &Site) {
         site.open.fetch_sub(1, Relaxed);
         site.last.fetch_max(self.count.finish, Relaxed);

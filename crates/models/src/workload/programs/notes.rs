@@ -1,7 +1,7 @@
-//! Notes are completion events: with a note, an interface reports an event to the processors of its node. A note arrives
-//! after the host latency.
+//! Notes (completion events) and interfaces. With a note, an interface reports an event to the processors of its node.
+//! A note arrives after the host latency.
 //!
-//! Notes that arrive in one cycle have a fixed order. Results therefore do not depend on the order in which blocks
+//! A node reads the notes of one cycle in a fixed order. Therefore results do not depend on the order in which blocks
 //! write notes.
 
 use super::messages::{Handle, Outgoing, Part};
@@ -15,7 +15,7 @@ use weft_api::workload::NOT_DUE;
 pub enum Report {
     /// The last packet of a message has left.
     Left,
-    /// All data of an eager message have arrived, or the request of a rendezvous has arrived.
+    /// All data of an eager message, or the request of a rendezvous, have arrived.
     Arrived,
     /// All data of a rendezvous have arrived.
     Filled,
@@ -55,15 +55,15 @@ pub struct Rail {
     /// Requests and answers, which have priority over data.
     control: VecDeque<Outgoing>,
     data: VecDeque<Outgoing>,
-    /// Packets that the node has sent to the interface and that have not reached it yet, sorted by the cycle of their
-    /// arrival.
+    /// Packets that the node has given to the interface, but that reach it only later. They are sorted by the cycle in
+    /// which they reach it.
     coming: BTreeMap<(u64, (Part, u32, u32)), Outgoing>,
-    /// The packet that the interface sends at present, if it is the last packet of a message. When other packets have left, nothing
-    /// has to be done.
+    /// The packet that the interface sends at present, if it is the last packet of a message. (Other packets cause no event when they have
+    /// left.)
     pub in_hand: Option<InHand>,
-    /// The cycle in which the cycle loop will next request a packet from the interface, as the loop has stored it.
+    /// The cycle that the cycle loop has stored for its next request for a packet from the interface.
     pub due: u64,
-    /// The number of this interface among the sources of its block.
+    /// The index of this interface among the sources of its block.
     #[kept(fixed)]
     pub source: u32,
     /// True if the node has lent packets to the interface (`bursts.rs`). A checkpoint contains no lent packets.
@@ -103,17 +103,17 @@ impl Rail {
         self.queue().front_mut()
     }
 
-    /// True if no request, answer or further packets can get priority over the data at the front of the queue.
+    /// True if the interface has no requests, answers or coming packets, which could get priority over the data at the front of its queue.
     pub fn may_lend(&self) -> bool {
         self.control.is_empty() && self.coming.is_empty()
     }
 
-    /// True if the interface has lent packets, but other packets now have priority.
+    /// True if the node has lent packets to the interface, but other packets can now get priority.
     pub fn is_recalled(&self) -> bool {
         self.is_lent && !self.may_lend()
     }
 
-    /// Returns the data that the interface sends next.
+    /// Returns the data at the front of the interface's queue.
     pub fn first(&mut self) -> Option<&mut Outgoing> {
         self.data.front_mut()
     }

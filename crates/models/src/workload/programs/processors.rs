@@ -1,5 +1,5 @@
 //! The processors of a rank. Each processor does one task at a time. It starts its tasks in the order in which they became ready, but skips
-//! sends while the interfaces accept no message.
+//! sends while the interfaces accept no further message.
 
 use super::messages::Handle;
 use super::site::{Site, lock};
@@ -21,13 +21,13 @@ pub enum Task {
 #[derive(Debug, Default, Kept)]
 pub struct Processor {
     pub is_busy: bool,
-    /// The exact time at which the task ends \[fs\]. If another task follows at once, it begins at this exact time. Rounding
-    /// to cycles therefore does not add up.
+    /// The exact time at which the task ends \[fs\]. If another task follows at once, it begins at this exact time. Therefore errors by
+    /// rounding to cycles do not add up.
     pub free_fs: u128,
     pub waiting: VecDeque<Task>,
 }
 
-/// The state machine of a rank. This type stores it in checkpoints.
+/// The state machine of a rank, in a type that checkpoints can store.
 #[derive(Debug)]
 pub struct Operations(pub Machine<InMemory, Handle>);
 
@@ -51,7 +51,7 @@ pub struct Count {
     pub compute_fs: u128,
     /// Time that the processors spent on messages.
     pub overhead_fs: u128,
-    /// Cycles in which all processors were idle, and the message for which the rank waited was in transfer.
+    /// Cycles in which all processors were idle while the message for which the rank waited was in transfer.
     pub transfer: u64,
     /// All other cycles in which all processors were idle.
     pub wait: u64,
@@ -81,13 +81,13 @@ pub struct Rank {
     number: u32,
     /// Number of busy processors.
     pub busy: u32,
-    /// Number of processors that do a computation.
+    /// Number of busy processors that do a computation.
     computing: u32,
     /// The cycle since which the rank is in its present state.
     since: u64,
-    /// The last transfer that ended, and the cycle of its end.
+    /// The last transfer that has ended for this rank, and the cycle of its end.
     heard: Option<(u64, Cause)>,
-    /// A span that can still become longer.
+    /// The last time span, if it can still become longer.
     open: Option<Span>,
     pub has_ended: bool,
     /// Scratch: operations that have become ready.
@@ -121,13 +121,13 @@ impl Rank {
         self.operations.0.finish(OpId::from_bits(id), &mut self.ready);
     }
 
-    /// Returns the processor with this number, or the last processor if the rank has fewer.
+    /// Returns the processor with index `number`, or the last processor if the rank has no processor with this index.
     pub fn processor(&mut self, number: u8) -> &mut Processor {
         let place = usize::from(number).min(self.processors.len() - 1);
         &mut self.processors[place]
     }
 
-    /// Called when a processor begins or ends a task in cycle `now`. `begins` is true in the first case.
+    /// Called when a processor begins (`begins`) or ends a task in cycle `now`. `computes`: true if the task is a computation.
     pub fn turn(&mut self, site: &Site, now: u64, begins: bool, computes: bool) {
         let before = self.busy_state();
         let count = |count: u32| if begins { count + 1 } else { count - 1 };
@@ -149,13 +149,13 @@ impl Rank {
         }
     }
 
-    /// Records that a transfer for which the rank might wait ends in cycle `now`.
+    /// Records that a transfer for which the rank possibly waits ends in cycle `now`.
     pub fn hear(&mut self, now: u64, cause: Cause) {
         self.heard = Some((now, cause));
     }
 
-    /// Called when an operation that occupies no processor ends, such as the receive of a rendezvous, or when the rank ends. Ends the
-    /// present span of idle time in cycle `now`, if all processors are idle.
+    /// Called when an operation that occupies no processor ends, such as the receive of a rendezvous, or when the rank ends. If all
+    /// processors are idle, ends the present span of idle time in cycle `now`.
     pub fn split_idle(&mut self, site: &Site, now: u64) {
         if self.busy == 0 {
             self.close(site, None, now);
@@ -190,7 +190,7 @@ impl Rank {
         }
     }
 
-    /// Returns the spans that are not in the log yet when the run ends in cycle `end`.
+    /// Returns the time spans that are not in the log yet, if the run ends in cycle `end`.
     pub fn last_spans(&self, end: u64) -> impl Iterator<Item = Span> {
         let unended = Span {
             to: end,

@@ -4,16 +4,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weft_api::base::hash::{below, hash};
 
-/// The purpose word of the random numbers that choose interfaces.
+/// Purpose of the random numbers that choose interfaces (a part of their address).
 const RAIL: u64 = 0x7261_696c;
 
-/// Rule that chooses which interface of a node sends a message. The packets of the message go to the interface with the same
-/// number at the other node.
+/// Rule that chooses which interface of a node sends a message. The packets of the message go to the interface with the same index at the
+/// other node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RailChoice {
-    /// The packets of a message use all interfaces in turn. The first packet uses the interface after the one that the last
-    /// message began with.
+    /// The packets of a message use all interfaces in turn. The first packet uses the interface after the one that sent the first packet of
+    /// the previous message.
     #[default]
     Striping,
     /// A hash of the sending rank and of the message's number chooses the interface.
@@ -65,7 +65,7 @@ impl Rails {
     }
 
     /// Returns the interfaces that send a message of `flits` flits in packets of at most `packet` flits, beginning with
-    /// `first`. Each interface comes with the number of flits that it sends.
+    /// interface `first`. Each interface is returned with the number of flits that it sends.
     pub fn shares(&self, first: u32, flits: u64, packet: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
         let packets = flits.div_ceil(packet);
         let ways = match self.choice {
@@ -92,8 +92,8 @@ mod tests {
     #[test]
     fn stripes_are_whole_packets_in_turn() {
         let shares = |first, flits| rails(3, RailChoice::Striping).shares(first, flits, 16).collect::<Vec<_>>();
-        // packets of 16, 16, 16, 16 and 5 flits: interface 0 sends the first and the fourth packet, 1 the second and the fifth, 2 the
-        // third
+        // The packets have 16, 16, 16, 16 and 5 flits. Interface 0 sends the first and the fourth packet, interface 1 the second and the
+        // fifth, interface 2 the third
         assert_eq!(shares(0, 69), [(0, 32), (1, 21), (2, 16)]);
         assert_eq!(shares(2, 69), [(2, 32), (0, 21), (1, 16)]);
         assert_eq!(shares(1, 20), [(1, 16), (2, 4)]);
@@ -113,7 +113,8 @@ mod tests {
         assert_eq!([0, 7, 8].map(|node| choose(RailChoice::Destination, 0, node, 0)), [0, 3, 0]);
         let mut counts = [0u32; 4];
         (0..4000).for_each(|number| counts[choose(RailChoice::Hash, 0, 0, number) as usize] += 1);
-        // binomial distribution: mean 1000, standard deviation below sqrt(1000); the test allows 5 standard deviations
+        // the counts have a binomial distribution with mean 1000 and a standard deviation below sqrt(1000); the test allows 5 standard
+        // deviations
         assert!(counts.iter().all(|&count| count.abs_diff(1000) < 160), "{counts:?}");
     }
 }

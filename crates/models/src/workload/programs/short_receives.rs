@@ -1,5 +1,5 @@
-//! The warning about a program file with messages that are larger than their receives. Each process examines a file only once,
-//! because a sweep needs the result at each of its points.
+//! The warning about a program file in which messages are larger than the receives that they match. Each process examines a file only once,
+//! because every point of a sweep needs the result.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,8 +18,8 @@ weft_units::codes! {
 
 static KNOWN: Mutex<BTreeMap<String, Option<ShortReceives>>> = Mutex::new(BTreeMap::new());
 
-/// Returns the warning about a file, if it has short receives. `read` reads the program. `path` is the dotted path of
-/// the workload.
+/// Returns the warning about a file, if it has receives that are too small for their messages. `read`: reads the
+/// program. `path`: the dotted path of the workload.
 pub(super) fn remark(
     file: &InputFile,
     path: &str,

@@ -13,15 +13,15 @@ use weft_api::activity::Wanted;
 /// The number of ranks on each node. The ranks of a node have consecutive numbers.
 #[derive(Debug)]
 pub enum Spread {
-    /// Each node has this number of ranks; the last node may have fewer.
+    /// Each node has this number of ranks; the last node can have fewer.
     Even(u32),
-    /// `first` has the first rank of each node, and at the end the number of all ranks. `nodes` has the node of each
+    /// `first`: the first rank of each node and, as the last entry, the number of all ranks. `nodes`: the node of each
     /// rank.
     Uneven { first: Vec<u32>, nodes: Vec<u32> },
 }
 
 impl Spread {
-    /// `ranks` has the number of ranks of each node.
+    /// Creates the spread for nodes whose numbers of ranks are `ranks`.
     pub fn of(ranks: &[u32]) -> Self {
         let first = std::iter::once(0).chain(ranks.iter().scan(0, |sum, &ranks| {
             *sum += ranks;
@@ -39,7 +39,7 @@ impl Spread {
         }
     }
 
-    /// Returns the first rank of a node. For the number after the last node, returns the number of ranks.
+    /// Returns the first rank of a node. If `node` is the number of nodes, returns the number of ranks.
     pub fn first(&self, node: u32) -> u32 {
         match self {
             Self::Even(each) => node * each,
@@ -73,14 +73,14 @@ pub struct Site {
     pub injection_fs: u128,
     /// Latency [cycles] of a completion event ("note") from an interface to the processors.
     pub host_cycles: u64,
-    /// Limit on the messages that the interfaces of a node have accepted and not yet sent. Further sends wait.
+    /// Largest number of messages that the interfaces of a node have accepted but not yet sent. Further sends wait.
     pub accepted: u32,
     /// Latency of a message between ranks of one node \[fs\].
     pub local_fs: u128,
     /// Bandwidth of messages between ranks of one node; 0: no limit.
     pub local_bits_per_second: u128,
-    /// The messages in flight of each node. A thread that holds the lock of a node may lock an outbox. A thread that holds the
-    /// lock of an outbox must not lock a node.
+    /// For each node: the messages in flight that it has sent. To prevent deadlocks of threads, a thread that has locked a node may lock an
+    /// outbox, but not the other way round.
     pub outboxes: Vec<Mutex<Outbox>>,
     pub shared: Mutex<Shared>,
     /// The activities that the recordings of this run need.
@@ -89,12 +89,12 @@ pub struct Site {
     pub open: AtomicU64,
     /// The latest cycle in which a rank ended.
     pub last: AtomicU64,
-    /// True if all ranks have ended, and no remaining message can make a rank active again.
+    /// True if all ranks have ended, and no message in flight can make a rank active again.
     pub is_over: AtomicBool,
 }
 
-/// Returns the value behind a lock. If another thread has panicked with this lock, the function returns the value as
-/// usual, because the run ends anyway.
+/// Locks a mutex. If another thread has panicked while it had this lock, locks the mutex all the same, because the run
+/// ends anyway.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -123,7 +123,7 @@ impl Site {
         self.places[terminal as usize] / self.rails.count
     }
 
-    /// Returns the number of a terminal's interface in its node.
+    /// Returns the index of a terminal's interface in its node.
     pub fn rail_of(&self, terminal: u32) -> u32 {
         self.places[terminal as usize] % self.rails.count
     }
@@ -143,7 +143,7 @@ impl Site {
         u64::try_from(flits).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Number of packets for `flits` flits, if each packet has at most the greatest length.
+    /// Number of packets for `flits` flits, if all packets except the last have the greatest length.
     pub fn packets(&self, flits: u64) -> u64 {
         flits.div_ceil(self.packet_flits)
     }

@@ -12,7 +12,7 @@ use weft_api::base::kept::{Kept, Reader, Unreadable, Writer};
 use weft_api::state::Packet;
 use weft_api::workload::{Backlog, NOT_DUE, NewPacket, Place, Sources};
 
-/// An interface of a node. Terminals without ranks have node numbers after the last node.
+/// A source: one interface of a node. Terminals without ranks have node numbers above that of the last node.
 #[derive(Debug, Clone, Copy)]
 struct Interface {
     node: u32,
@@ -63,7 +63,7 @@ impl Nodes {
         nodes
     }
 
-    /// Calls `of` with the node of a source. Returns the result of `of`, and the cycle in which the source is due.
+    /// Calls `of` with the node of a source. Returns the result of `of`, and the cycle in which the source is due next.
     #[inline]
     fn with<T>(&mut self, source: usize, now: u64, of: impl FnOnce(&Site, &mut Node, usize) -> T) -> Option<(T, u64)> {
         let Self { all, sources, calendar, woken, lent, .. } = self;
@@ -92,9 +92,10 @@ impl Nodes {
         Some(packet)
     }
 
-    /// Records that a data packet of a message has arrived. If all packets have arrived, returns the last cycle of an
-    /// arrival and its packet. Otherwise the source may begin to receive this message without access to its node. The
-    /// conditions are that it receives no other message in this way, and that all further packets come to this source.
+    /// Records that a data packet of a message has arrived. If all packets have arrived, returns the cycle of the
+    /// latest arrival, and the packet that arrived then. Otherwise the source can begin to receive the other packets
+    /// without access to its node. The conditions are that it receives no other message in this way, and that all these
+    /// packets come to this source.
     #[inline(never)]
     fn take(&mut self, source: usize, packet: &Packet, now: u64) -> Option<(u64, (u32, u32))> {
         let (site, number) = (&self.all.site, Part::of(packet.tag).1);
@@ -123,13 +124,13 @@ impl Nodes {
         nodes.filter(|&node| node < self.all.nodes.len())
     }
 
-    /// True if this block stores the statistics of all ranks in checkpoints. This is the block of the first node.
+    /// True if this block stores the statistics of all ranks in checkpoints. It is the block with the first interface of the first node.
     fn keeps_shared(&self) -> bool {
         self.sources.iter().any(|of| (of.node, of.rail) == (0, 0))
     }
 }
 
-/// Enters a node in the calendar, if its next event is earlier than its present entry.
+/// Enters a node in the calendar, if the node's next event is earlier than its present entry.
 #[inline]
 fn call(calendar: &mut BinaryHeap<Reverse<(u64, u32)>>, site: &Site, (number, node): (u32, &mut Node)) {
     let next = node.next_time(site);
@@ -189,7 +190,7 @@ impl Sources for Nodes {
 
     fn sent(&mut self, source: usize, due: &mut u64, now: u64) {
         if !std::mem::take(&mut self.ends_message[source]) {
-            // the node is unchanged since it sent the packet, or it has reported its change
+            // the node has not changed since it sent the packet, or it has reported the change (`woken`)
             return;
         }
         let next = self.with(source, now, |site, node, rail| node.sent(site, rail, now));

@@ -1,5 +1,5 @@
-//! Computes the run time of a program that is alone on an ideal network, and the scale of its computations for a given
-//! run time.
+//! Computes the run time of a program that is alone on an ideal network. Also finds the scale, a factor for its
+//! computations, that gives a requested run time.
 
 use super::super::programs::Programs;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use weft_units::{Refusal, Time};
 
 /// Largest number of steps of the search for a scale.
 const STEPS: u32 = 60;
-/// The longest run time [fs]: 2.2 hours of simulated time, which the LogGOPS executor can count in femtoseconds.
+/// The longest permitted run time [fs]: 2.2 hours of simulated time. The LogGOPS executor can count it in femtoseconds.
 const LONGEST_FS: u128 = 8_000_000_000_000_000_000;
 /// The search accepts a run time that differs from the requested one by less than this share, or by less than a cycle.
 const CLOSE: f64 = 1e-6;
-/// Length of a nanosecond [fs]; times of computations are rounded to whole nanoseconds.
+/// The unit to which times of computations are rounded [fs]: one nanosecond.
 const ROUNDED_FS: f64 = 1e6;
 
-/// A program on an ideal network: the LogGOPS model with the overhead of the interfaces and one flit per cycle. Each rank is at a separate
-/// terminal.
+/// A program on an ideal network: the LogGOPS model with the overhead of the interfaces and links of one flit per cycle. Each rank is at a
+/// separate terminal.
 pub struct Alone {
     program: Program,
     rules: Arc<Rules>,
@@ -32,8 +32,8 @@ pub struct Alone {
 }
 
 impl Alone {
-    /// Computes both run times. Refuses a program that never ends; `path` is the dotted path of the workload
-    /// `programs`.
+    /// Computes the run times with and without computations. Refuses a program that never ends. `path`: the dotted path
+    /// of the workload `programs`.
     pub fn of(programs: &Programs, path: &str, units: (u128, u64), latency: Time) -> Result<Self, Refusal> {
         let (program, rules) = programs.make(path)?;
         let at = programs.on_an_ideal_network(units, latency, path)?;
@@ -56,7 +56,7 @@ impl Alone {
         Some(u128::try_from(answer.last().0).ok()? * u128::from(self.at.unit_fs))
     }
 
-    /// Returns the reason why no scale gives the run time `length_fs` [fs], and the remedy; `None` if some scale does.
+    /// If no scale gives the run time `length_fs` [fs], returns the reason and the remedy. Otherwise returns `None`.
     pub fn misfit(&self, length_fs: u128) -> Option<(String, &'static str)> {
         let us = |fs: u128| fs as f64 / 1e9;
         let length = us(length_fs);
@@ -90,7 +90,7 @@ impl Alone {
             }
         }
         for step in 0..STEPS {
-            // if the times of computations at both scales differ by less than their rounding, the search cannot come closer
+            // if the times of computations at the two scales differ by less than their rounding, the search cannot come closer
             if (high.1 - wanted).abs() <= close || (high.0 - low.0) * computed < ROUNDED_FS {
                 return high.0;
             }

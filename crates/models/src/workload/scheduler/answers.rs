@@ -1,5 +1,4 @@
-//! The results of a queue: start, end and nodes of each program, the utilisation of the nodes, and the tables of all programs,
-//! joined.
+//! The results of a queue: start, end and nodes of each program, the utilisation of the nodes, and the joined tables of all programs.
 
 use super::job_log::Skipped;
 use super::queue::{Queue, Started, Submitted};
@@ -34,8 +33,8 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Returns the programs in the order of their starts, followed by the programs that wait. `end` is the cycle in which
-    /// the run ends. Programs whose submission is in this cycle or later are left out.
+    /// Returns the programs in the order of their starts, followed by the programs that wait. `end`: the cycle in which
+    /// the run ends. Leaves out programs that are submitted in this cycle or later.
     fn all(queue: &'a Queue, end: u64) -> Vec<Self> {
         let of = |started: &'a Started| Row {
             submitted: queue.program(started),
@@ -59,8 +58,8 @@ impl<'a> Row<'a> {
         self.start().zip(self.end).map(|(start, end)| end - start)
     }
 
-    /// The slowdown: time from submission to end, divided by the run time. A run time below `bound` counts as `bound`. A bounded
-    /// slowdown is at least 1.
+    /// The slowdown: time from submission to end, divided by the run time. A run time below `bound` counts as `bound`. The result is at
+    /// least 1.
     fn slowdown(&self, bound: f64) -> Option<f64> {
         let (wait, run) = (self.wait()? as f64, self.run_time()? as f64);
         let by = run.max(bound);
@@ -77,7 +76,7 @@ fn schedule(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> T
     let places = |row: &Row| row.started.map_or(Vec::new(), |started| started.held.places.clone());
     let first =
         |row: &Row| row.started.and_then(|started| started.held.places.first()).map(|&place| terminals[place as usize]);
-    // for a program that waits, this is the least number of nodes that it needs
+    // for a program that waits, the number of nodes is the least number that it needs
     let count = |row: &Row| {
         let fewest = row.submitted.needs.div_ceil(queue.cores_per_node() as usize);
         row.started.map_or(fewest, |started| started.held.places.len()) as u64
@@ -175,7 +174,7 @@ fn utilisation(queue: &Queue, end: u64) -> Table {
     ])
 }
 
-/// Builds the tables of results, if the run ends in cycle `end`. `bound` is the bound of the bounded slowdown [cycles].
+/// Builds the tables of results of a run that ends in cycle `end`. `bound`: the bound of the bounded slowdown [cycles].
 pub fn tables(queue: &Queue, terminals: &[u32], bound: Option<f64>, end: u64) -> Vec<(&'static str, Table)> {
     let mut all: Vec<(&'static str, Table)> =
         vec![(SCHEDULE, schedule(queue, terminals, bound, end)), ("utilisation", utilisation(queue, end))];
@@ -203,8 +202,8 @@ pub fn usages(queue: &Queue, end: u64) -> Vec<Usage> {
     Row::all(queue, end).iter().map(of).collect()
 }
 
-/// Returns the activity of each program that has started. The name of an activity contains the program's number in the
-/// table of programs.
+/// Returns the activity of each program that has started. The name of an activity contains the number of the program in
+/// the table of programs.
 pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     let name = |each: &Started| {
         let Submitted { name, number, .. } = queue.program(each);
@@ -214,7 +213,7 @@ pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     queue.started().iter().for_each(|each| *counts.entry(name(each)).or_default() += 1);
     let of = |(each, start): (&Started, usize)| {
         let mut unique = name(each);
-        // jobs of a file can have the same number
+        // several jobs of a file can have the same number
         if counts[&unique] > 1 {
             let _ = write!(unique, ", start {start}");
         }
@@ -223,8 +222,8 @@ pub fn activities(queue: &Queue, job: &str, end: u64) -> Vec<OfJob> {
     queue.started().iter().zip(1..).flat_map(of).collect()
 }
 
-/// Returns the figures for the whole queue. Sums and the maximum are combined from the figures of the programs. Means and percentiles
-/// of messages cannot be combined, and are unknown.
+/// Returns the figures for the whole queue. Sums and maxima are computed from the figures of the programs. Means and percentiles of
+/// messages cannot be computed from them, and are unknown.
 pub fn figures(queue: &Queue, bound: Option<f64>, skipped: u64, end: u64) -> Vec<(&'static str, Option<f64>)> {
     let each: Vec<_> = queue.started().iter().map(|started| started.workload.figures(end)).collect();
     let values = |name: &str| {
@@ -268,7 +267,7 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
     let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
     let core_cycles = |row: &&Row| row.run_time().unwrap_or(0) as f64 * row.submitted.needs as f64;
     let busy: f64 = ended.iter().map(core_cycles).sum();
-    // the queue has ended only if all programs have ended, also those that `rows` leaves out
+    // the queue has ended only if all programs have ended, including those that are not in `rows`
     let has_ended = matches!(queue.progress(), Progress::Ended(_));
     let utilisation =
         makespan.filter(|&cycles| has_ended && cycles > 0.0).map(|cycles| busy / (cycles * queue.cores() as f64));
@@ -286,7 +285,7 @@ fn of_programs(queue: &Queue, bound: Option<f64>, end: u64) -> Vec<(&'static str
     ]
 }
 
-/// Returns warnings about lines of a job file that do not become programs. `path` is the dotted path of the file's key.
+/// Returns warnings about lines of a job file from which no program was made. `path`: the dotted path of the key of the file.
 pub fn remarks(skipped: &Skipped, path: &str) -> Vec<Remark> {
     let mut all = Vec::new();
     if let Some(first) = &skipped.first {

@@ -12,7 +12,7 @@ use weft_units::{Cycles, MAX_CYCLES, Refusal, Time};
 /// The latest time of submission [cycles]. With this limit, every program has at least 2^47 cycles to start before cycle 2^48, the end of
 /// the longest run.
 pub const LATEST: u64 = MAX_CYCLES / 2;
-/// The purpose words of random numbers: for the order of programs, and for the times between submissions.
+/// Purposes of random numbers (a part of their address): the order of programs, and the times between submissions.
 const ORDER: u64 = 0x5c4e_d0a1;
 const GAPS: u64 = 0x5c4e_d0a2;
 
@@ -45,7 +45,7 @@ pub struct AtOnce {}
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// Mean time between two submissions [time]. Its inverse is the rate of the process.
+    /// Mean time between two submissions [time].
     #[schemars(extend("x-exact" = true))]
     pub mean_gap: Time,
 }
@@ -76,7 +76,7 @@ pub struct Arrived {
     pub skipped: Skipped,
 }
 
-/// The scheduler that submits programs, and its job.
+/// The scheduler whose programs are submitted, and its job.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     pub scheduler: &'a Scheduler,
@@ -95,7 +95,7 @@ impl Asking<'_> {
         format!("{}.workload.scheduler.{key}", self.site.path)
     }
 
-    /// Returns the index of the trace with this name. Refuses an unknown name; `key` is the key that the refusal names.
+    /// Returns the index of the trace with name `name`. Refuses an unknown name. `key`: the key that the refusal names.
     pub fn trace(&self, name: &str, key: &str) -> Result<usize, Refusal> {
         let traces = &self.scheduler.traces;
         traces.iter().position(|trace| trace.name == name).ok_or_else(|| {
@@ -105,8 +105,8 @@ impl Asking<'_> {
         })
     }
 
-    /// Returns the number of terminals of a program, or the number of its cores if programs share nodes. Refuses a program for which
-    /// the job is too small; `key` is the key that the refusal names.
+    /// Returns the number of terminals of a program, or the number of its cores if programs share nodes. Refuses a program for which the
+    /// job is too small. `key`: the key that the refusal names.
     pub fn needs(&self, name: &str, needs: u32, key: &str) -> Result<usize, Refusal> {
         let (job, terminals) = (self.site.job, self.site.terminals.len());
         let all = terminals * self.scheduler.cores() as usize;
@@ -134,14 +134,14 @@ impl Asking<'_> {
         self.estimate(self.scheduler.traces[place].estimate, &format!("traces.{place}.estimate"))
     }
 
-    /// Converts an expected run time to cycles, rounded up. Refuses a time of more than 2^48 cycles; `key` is the key
+    /// Converts an expected run time to cycles, rounded up. Refuses a time of more than 2^48 cycles. `key`: the key
     /// that the refusal names.
     fn estimate(&self, time: Option<Time>, key: &str) -> Result<Option<Cycles>, Refusal> {
         let rounded = |time: Time| time.rounded_up(self.site.cycle_fs).cycles(self.site.cycle_fs, &self.path(key));
         time.map(rounded).transpose()
     }
 
-    /// Refuses a submission after [`LATEST`]; `key` is the key that the refusal names.
+    /// Refuses a submission after [`LATEST`]. `key`: the key that the refusal names.
     fn check_submit(&self, submit: f64, key: &str) -> Result<(), Refusal> {
         if submit <= LATEST as f64 {
             return Ok(());
@@ -150,7 +150,7 @@ impl Asking<'_> {
         Err(self.refusal(key, what, "write a shorter time"))
     }
 
-    /// Returns a submission of trace number `place`, unchanged, at the start of the run.
+    /// Returns the unchanged trace with index `place`, submitted at the start of the run.
     fn whole(&self, place: usize, scheduled: &Scheduled) -> Result<Submitted, Refusal> {
         let key = format!("traces.{place}.programs");
         let needs = scheduled.programs.terminals_needed(&self.path(&key))?;
@@ -182,7 +182,7 @@ impl Arrivals {
         Ok(arrived)
     }
 
-    /// True if the rule runs each trace `count` times.
+    /// True if each trace runs `count` times under this rule.
     pub fn counts(&self) -> bool {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) => true,
@@ -190,7 +190,7 @@ impl Arrivals {
         }
     }
 
-    /// Latency of a message on the ideal network (`alone.rs`), for programs whose run time is given in a file.
+    /// Latency of a message on the ideal network of `alone.rs`, for programs whose run time comes from a file.
     pub fn latency(&self) -> Time {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => Time::Femtoseconds(0),
@@ -198,8 +198,8 @@ impl Arrivals {
         }
     }
 
-    /// The default bound of the bounded slowdown: for a job file, 10 s on the recorded machine. The other rules have no
-    /// default, because their programs last microseconds.
+    /// The default bound of the bounded slowdown: for a job file, 10 s on the recorded machine. There is no default for
+    /// other rules, because their programs run for microseconds.
     pub fn slowdown_bound(&self) -> Option<Time> {
         match self {
             Self::AtOnce(_) | Self::Poisson(_) | Self::List(_) => None,
@@ -216,7 +216,7 @@ impl Arrivals {
     }
 }
 
-/// Returns all traces, each repeated `count` times.
+/// Returns all traces, each of them `count` times.
 fn every(asking: Asking) -> Result<Vec<Submitted>, Refusal> {
     let mut all = Vec::new();
     for (place, scheduled) in asking.scheduler.traces.iter().enumerate() {
@@ -298,8 +298,8 @@ mod tests {
 
     #[test]
     fn gaps_are_exponential() {
-        // the distribution has mean 1 and variance 1; for n gaps, the standard deviation of the mean is 1 / sqrt(n), that of the
-        // variance is sqrt(8 / n)
+        // The distribution has mean 1 and variance 1. For n gaps, the standard deviation of the measured mean is 1 / sqrt(n), and that of
+        // the measured variance is sqrt(8 / n)
         const COUNT: u32 = 100_000;
         let gaps: Vec<f64> = (0..COUNT).map(|number| gap(hash(5, number, 0, GAPS))).collect();
         let n = f64::from(COUNT);

@@ -1,11 +1,11 @@
-//! The nodes that a running program occupies, and the mark in the tags of its packets. Programs that share a node have
-//! different marks.
+//! The nodes that a running program occupies, and its mark: a number in the tags of its packets. Programs that share a
+//! node have different marks.
 
 use super::NUMBER_BITS;
 use super::queue::Started;
 use std::collections::BTreeSet;
 
-/// Number of different marks. The tag of a packet stores the mark between the message number and the purpose.
+/// Number of different marks. In the tag of a packet, the mark is between the message number and the purpose.
 pub const MARKS: u32 = 64;
 
 /// The nodes that a running program occupies.
@@ -18,20 +18,20 @@ pub struct Held {
 }
 
 impl Held {
-    /// `cores` has the node index of each core. Cores of one node are consecutive in this list.
+    /// Creates the list of nodes from `cores`, which has the node index of each core. Cores of one node are consecutive in `cores`.
     pub fn of(cores: &[u32]) -> Self {
         let places = cores.chunk_by(|a, b| a == b);
         let (places, cores) = places.map(|of_place| (of_place[0], of_place.len() as u32)).unzip();
         Self { places, cores }
     }
 
-    /// Returns each node's index with the number of the program's cores there.
+    /// Returns, for each node, its index and the number of the program's cores there.
     pub fn each(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.places.iter().zip(&self.cores).map(|(&place, &cores)| (place as usize, cores))
     }
 }
 
-/// Returns the least mark that no program in `running` on the same nodes has; `None` if all marks are taken.
+/// Returns the smallest mark that no program of `running` on the same nodes has; `None` if all marks are in use.
 pub fn mark<'a>(held: &Held, running: impl Iterator<Item = &'a Started>) -> Option<u32> {
     let places: BTreeSet<u32> = held.places.iter().copied().collect();
     let shares = |other: &&Started| other.held.places.iter().any(|place| places.contains(place));

@@ -1,4 +1,4 @@
-//! Files in the Standard Workload Format: makes a program of each job in the file, and counts the lines that are left
+//! Files in the Standard Workload Format: makes a program from each job in the file, and counts the lines that are left
 //! out.
 
 mod convert;
@@ -17,16 +17,16 @@ pub struct JobLog {
     /// Rule that chooses the trace in `traces` for a job. The program gets as many ranks as the job has nodes, times
     /// `ranks_per_terminal`.
     pub runs: Runs,
-    /// Number of processors of a node of the recorded machine. Weft divides the processors of a job by this number, rounded up, to
-    /// get its nodes. With `cores_per_node` a job needs a core for each processor, and `processors_per_node` must be omitted.
+    /// Number of processors of a node of the recorded machine. Weft divides the number of processors of a job by this number, rounded up,
+    /// to get its number of nodes. With `cores_per_node` a job needs a core for each processor, and `processors_per_node` must be omitted.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub processors_per_node: u32,
     /// Field of the file from which the number of processors of a job is read.
     #[serde(default)]
     pub processors: Processors,
-    /// Run time that a job must have if it is alone on an ideal network. Weft scales the computations of the job's
-    /// program to reach this time.
+    /// The run time that a job's program has if it is alone on an ideal network. Weft scales the computations of the
+    /// program so that it has this run time.
     #[serde(default)]
     pub length: Length,
     /// Latency of a message on this ideal network [time], for `length`.
@@ -46,7 +46,7 @@ pub struct JobLog {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub from: Option<Time>,
-    /// Time in the file before which a job must have been submitted to run [time]. Default: no end.
+    /// Time in the file at which the range of jobs ends [time]: jobs that were submitted at this time or later do not run. Default: no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-exact" = true))]
     pub to: Option<Time>,
@@ -68,13 +68,13 @@ pub enum Runs {
     ByQueue(ByNumber),
 }
 
-/// Traces for the numbers in a field of the file.
+/// The choice of a trace by the number in a field of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByNumber {
     /// Names of traces, by the numbers in the field.
     pub names: BTreeMap<String, String>,
-    /// The trace for jobs whose number is missing or not listed in `names`. Default: a job of this kind is an error.
+    /// The trace for jobs whose number is missing or not listed in `names`. Default: such a job is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
 }
@@ -90,7 +90,7 @@ pub enum Processors {
     Requested,
 }
 
-/// Run time that a job must have if it is alone on an ideal network.
+/// The run time that a job's program has if it is alone on an ideal network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
@@ -111,7 +111,7 @@ pub enum Reason {
     Malformed,
     /// The job was submitted before the job on the line above.
     Backwards,
-    /// A required field is -1 (unknown): processors, run time, or for `order: easy` the requested time.
+    /// A required field is -1 (unknown). Required are processors, run time and, for `order: easy`, the requested time.
     Missing,
     /// The job has 0 processors.
     NoProcessors,
@@ -121,7 +121,7 @@ pub enum Reason {
     TooLarge,
     /// The job was submitted after more than 2^47 cycles of the run.
     TooLate,
-    /// The program's messages alone need more time than the job's run time, or no scale of the program's computations gives this run time.
+    /// No factor for the program's computations gives the job's run time, for example because the messages alone take longer.
     Unscalable,
     /// The scenario names no trace for the job's number, or the trace cannot have the job's number of ranks.
     NoProgram,

@@ -1,4 +1,4 @@
-//! Rules that choose free terminals for a program.
+//! Rules that choose the free nodes for a program.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use weft_api::base::hash::hash;
 use weft_api::workload::JobSite;
 use weft_units::Refusal;
 
-/// The purpose word of the random numbers for placements.
+/// Purpose of the random numbers for placements (a part of their address).
 const PLACES: u64 = 0x5c4e_d91a;
 
 /// Rule that chooses the free nodes for a program.
@@ -18,22 +18,22 @@ pub enum Placement {
     /// The first free nodes, in the order of the terminals of the job.
     #[default]
     Lowest,
-    /// The smallest gap of consecutive free nodes that is large enough; if no gap is large enough, the first free nodes. Programs
-    /// then share fewer routers, and more links between routers can sleep.
+    /// The smallest gap (consecutive free nodes) that is large enough, or the first free nodes if no gap is. With this rule, programs share
+    /// fewer routers than with `lowest`, and more links between routers can sleep.
     BestFit,
     /// Random free nodes, assigned to the program's ranks in random order.
     Random,
-    /// The smallest domain of the network with enough free nodes. A domain is a router, otherwise a group, a subtree, a row or a
-    /// plane. Among domains of equal size, the placement uses the one with the fewest free nodes. If no domain is large enough,
-    /// the placement uses as few of the next smaller domains as possible. The same rule holds inside of a domain.
+    /// The smallest domain of the network with enough free nodes. Domains are routers and, above them, groups, subtrees, rows or planes.
+    /// Among domains of equal size, the placement uses the one with the fewest free nodes. If no domain is large enough, the placement uses
+    /// as few of the next smaller domains as possible. Inside of a domain, the same rule applies to its smaller domains.
     Compact,
-    /// The free nodes of one group after the other, with the groups in random order. In networks without groups, subtrees or
-    /// rows replace the groups.
+    /// The free nodes of one group after the other, in a random order of the groups. In networks without groups, subtrees or rows replace
+    /// the groups.
     ByGroup,
 }
 
-/// The domains to which the terminals of a job belong, the smallest kind first. Each list has the domain number of each
-/// node of the job.
+/// The domains to which the terminals of a job belong, the smallest kind first. Each list contains the number of the
+/// domain of each node of the job.
 #[derive(Debug, Clone, Default)]
 pub struct Domains(Vec<Vec<u32>>);
 
@@ -58,9 +58,9 @@ impl Placement {
         Ok(Domains(all.iter().map(of).collect()))
     }
 
-    /// Chooses nodes for the program that starts as number `start`. Returns one node index for each of its `needs` cores,
-    /// in the order of the program's nodes. `free` has the number of free cores of each node, or 1 for a free node that
-    /// belongs to one program. The caller ensures that at least `needs` cores are free.
+    /// Chooses nodes for the program that is the `start`-th to start. Returns one node index for each of its `needs`
+    /// cores, in the order of the program's nodes. `free`: the number of free cores of each node. If programs do not
+    /// share nodes, this is 1 for a free node. The caller ensures that at least `needs` cores are free.
     pub fn choose(self, free: &[u32], needs: usize, domains: &Domains, (seed, start): (u64, u32)) -> Vec<u32> {
         let all = || (0u32..).zip(free).flat_map(|(place, &cores)| std::iter::repeat_n(place, cores as usize));
         let drawn = |number: u32| hash(seed, start, number, PLACES);
@@ -90,7 +90,7 @@ impl Placement {
     }
 }
 
-/// Returns the first node of the smallest gap of free nodes that is large enough. Among equal gaps it takes the first.
+/// Returns the first node of the smallest gap of free nodes that is large enough. Of gaps of equal size, takes the first.
 fn smallest_gap(free: &[u32], needs: usize) -> Option<usize> {
     let mut gaps = Vec::new();
     let mut begin = 0;
@@ -125,7 +125,7 @@ fn within(levels: &[Vec<u32>], free: Vec<u32>, needs: usize) -> Vec<u32> {
     let mut parts: Vec<Vec<u32>> = parts(top, &free).into_values().collect();
     parts.sort_by_key(|places| Reverse(places.len()));
     let mut places = Vec::with_capacity(needs);
-    // uses the largest parts first, so that few parts are used; the last part is the smallest that is large enough
+    // takes whole parts, the largest first, so that the program has few parts; its last part is the smallest one that is large enough
     while let Some(largest) = parts.first() {
         let left = needs - places.len();
         if largest.len() >= left {
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(of_group, [11, 12][group]);
             first[group] += 1;
         }
-        // in 200 draws, an outcome of probability 1/2 has mean 100 and standard deviation 7
+        // in 200 draws, the count of an outcome of probability 1/2 has mean 100 and standard deviation 7
         assert!(first[0].abs_diff(100) < 28, "{first:?}");
     }
 
@@ -204,7 +204,7 @@ mod tests {
             places.iter().for_each(|&place| counts[place as usize] += 1);
         }
         assert_eq!(counts[5], 0);
-        // 4 of 23 nodes are drawn 4,800 times: each node has mean 835 and standard deviation 26
+        // in 4,800 draws of 4 out of 23 nodes, the count of each node has mean 835 and standard deviation 26
         assert!(counts.iter().enumerate().all(|(place, &count)| place == 5 || count.abs_diff(835) < 110), "{counts:?}");
     }
 
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// 24 nodes with 4 cores each; some cores are taken.
+    /// Tests 24 nodes with 4 cores each, of which some are in use.
     #[test]
     fn cores_of_a_node_stay_together() {
         let free: Vec<u32> = [3, 4, 0, 1, 4].into_iter().chain([4; 19]).collect();

@@ -11,7 +11,7 @@ use weft_api::base::hash::{below, hash};
 use weft_api::workload::{Progress, Workload};
 use weft_units::MAX_CYCLES;
 
-/// The purpose word of the random choices of a scheduler.
+/// Purpose of the random numbers for the scheduler's choices (a part of their address).
 const CHOICE: u64 = 0x5c4e_d01e;
 
 /// A program that is submitted at a certain time.
@@ -41,7 +41,7 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// Adds flits, and the links that these flits crossed. The order in which blocks call this function has no effect.
+    /// Adds delivered flits, and the sum of the links that they crossed. The order in which blocks call this function has no effect.
     pub fn add(&self, (flits, link_flits): (u64, u64)) {
         self.flits.fetch_add(flits, Relaxed);
         self.link_flits.fetch_add(link_flits, Relaxed);
@@ -105,7 +105,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// `programs` are in the order of their submission. `places` is the number of terminals of the job.
+    /// Creates a queue. `programs`: in the order of their submission. `places`: number of nodes of the job.
     pub fn new(programs: Vec<Submitted>, places: usize, rules: Rules) -> Self {
         let waiting = (0..programs.len()).collect();
         let (started, running, free) = (Vec::new(), Vec::new(), vec![rules.cores; places]);
@@ -147,20 +147,20 @@ impl Queue {
         self.free.len()
     }
 
-    /// Returns the cycle of the next scheduling pass; `None` if all programs have started, or if the pass would be
-    /// after the longest run.
+    /// Returns the cycle of the next scheduling pass. Returns `None` if all programs have started, or if the pass would
+    /// be later than the end of the longest run.
     pub fn next_look(&self) -> Option<u64> {
         (!self.waiting.is_empty()).then_some(self.next_look).filter(|&look| look <= MAX_CYCLES)
     }
 
-    /// Returns the cycle of the first pass, in cycle `from` or later, by which a waiting program has been submitted.
+    /// Returns the cycle of the first pass in cycle `from` or later at which a submitted program waits.
     fn look_for_next(&self, from: u64) -> u64 {
         let submit = self.waiting.first().map_or(0, |&program| self.programs[program].submit);
         from.max(submit.div_ceil(self.rules.period) * self.rules.period)
     }
 
-    /// Does all scheduling passes up to cycle `now`. `launch` creates the workload of a program that starts in a given cycle on
-    /// its nodes. If programs on the same nodes use all marks, the program waits for the next pass.
+    /// Does all scheduling passes up to cycle `now`. `launch`: creates the workload of a program that starts in a given cycle on its nodes.
+    /// If other programs on these nodes use all marks, the program waits for the next pass.
     pub fn advance(&mut self, now: u64, launch: impl Fn(&Submitted, &Held, u64) -> Arc<dyn Workload>) {
         while let Some(look) = self.next_look().filter(|&look| look <= now) {
             self.free_ended(look);
@@ -176,7 +176,7 @@ impl Queue {
         }
     }
 
-    /// Frees the nodes of programs that ended at least a period before this pass.
+    /// Frees the nodes of programs that ended at least one period before the pass in cycle `look`.
     fn free_ended(&mut self, look: u64) {
         let Self { started, running, last_end, free, rules, .. } = self;
         running.retain(|&nth| {
@@ -198,7 +198,7 @@ impl Queue {
         let is_there = |&&program: &&usize| self.programs[program].submit <= look;
         let estimate = |program: usize| self.programs[program].estimate.unwrap_or(0);
         let waiting: Vec<Known> = match self.rules.order {
-            // only the first waiting program can start
+            // under `fcfs`, only the first waiting program can start
             Order::Fcfs => self.waiting.first().filter(is_there).map(|&first| known(first, 0)).into_iter().collect(),
             Order::Random | Order::Easy => {
                 self.waiting.iter().take_while(is_there).map(|&program| known(program, estimate(program))).collect()
@@ -213,7 +213,7 @@ impl Queue {
         order::next(self.rules.order, (look, free), &waiting, running, draw)
     }
 
-    /// Records that a program has started. When a checkpoint is restored, the function is called again for each running program.
+    /// Records that a program has started. Called again for each running program when a checkpoint is restored.
     fn start(&mut self, program: usize, at: u64, (held, mark): (Held, u32), workload: Arc<dyn Workload>) {
         self.waiting.retain(|&each| each != program);
         held.each().for_each(|(place, cores)| self.free[place] -= cores);
@@ -231,8 +231,8 @@ impl Queue {
     }
 
     /// Returns the state as numbers, for a checkpoint. The first two numbers are the cycle of the next pass, and the latest end among the
-    /// programs whose nodes are free again. For each started program, these numbers follow: its index, its start, whether it has left its
-    /// nodes, and its mark. Its nodes follow, with the number of cores at each.
+    /// programs whose nodes are free again. For each started program, these numbers follow: its index, its start, 1 if its nodes are free
+    /// again, its mark. Its nodes follow, each with a number of cores.
     pub fn state(&self) -> Vec<u64> {
         let mut state = vec![self.next_look, self.last_end];
         for Started { program, at, held, mark, has_left, .. } in &self.started {
@@ -242,8 +242,8 @@ impl Queue {
         state
     }
 
-    /// Restores a state; returns `None` if the state does not belong to this queue. If the queue already has this state,
-    /// nothing changes.
+    /// Restores a state. Returns `None` if the state does not belong to this queue. Changes nothing if the queue
+    /// already has this state.
     pub fn restore(
         &mut self,
         state: &[u64],
@@ -271,7 +271,7 @@ impl Queue {
         rest.is_empty().then_some(())
     }
 
-    /// Records that a program of a checkpoint has started, and also its end if it has left its nodes.
+    /// Records that a program of a checkpoint has started and, if its nodes are free again, that it has ended.
     fn start_again(
         &mut self,
         program: usize,
@@ -313,7 +313,7 @@ mod tests {
         Rules { period: 10, cores: 1, order, placement: Placement::Lowest, domains: Domains::default(), seed }
     }
 
-    /// Makes programs with the given numbers of terminals and times of submission.
+    /// Creates programs from pairs of their number of nodes and their cycle of submission.
     fn programs(needs: &[(usize, u64)]) -> Vec<Submitted> {
         let text = r#"{"program": {"collective": {"operation": "barrier", "ranks": 2, "bytes": "0B"}}}"#;
         let programs: Programs = serde_json::from_str(text).unwrap();
@@ -333,7 +333,7 @@ mod tests {
         programs(&needs.iter().map(|&needs| (needs, 0)).collect::<Vec<_>>())
     }
 
-    /// Runs a queue in which the program that starts as number k lasts `lasts(k)` cycles. Returns the programs in the order in which they
+    /// Runs a queue in which the k-th program to start (from 0) lasts `lasts(k)` cycles. Returns the programs in the order in which they
     /// started.
     fn play(queue: &mut Queue, lasts: impl Fn(usize) -> u64) -> Vec<usize> {
         let ends: Mutex<Vec<Arc<Mutex<Option<u64>>>>> = Mutex::default();
@@ -384,7 +384,7 @@ mod tests {
         }
     }
 
-    /// The nodes have 4 cores. `play` checks that no core has two ranks, and that programs on one node have different
+    /// Tests nodes with 4 cores. `play` checks that no core has two ranks, and that programs on one node have different
     /// marks.
     #[test]
     fn programs_share_places_by_their_cores() {
@@ -418,8 +418,8 @@ mod tests {
 
     #[test]
     fn choices_among_those_that_fit_are_uniform() {
-        // 4 programs of 3, 3, 3 and 5 nodes on 4 nodes: the last program never fits. Each of the other programs starts
-        // first with probability 1/3. With 2 degrees of freedom, chi-squared exceeds 13.8 with probability 0.001
+        // Of 4 programs that need 3, 3, 3 and 5 of 4 nodes, the last one never fits. Each of the others starts first
+        // with probability 1/3. With 2 degrees of freedom, chi-squared exceeds 13.8 with probability 0.001
         let mut first = [0u32; 3];
         const SEEDS: u64 = 3000;
         for seed in 0..SEEDS {
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn nodes_are_free_a_period_after_the_end() {
-        // the program ends in cycle 25: the pass in cycle 30 is too early to free its nodes, so the pass in cycle 40 does it
+        // The program ends in cycle 25. The pass in cycle 30 is less than a period later, so the pass in cycle 40 frees its nodes
         let mut queue = Queue::new(at_once(&[2, 2]), 2, rules(Order::Random, 1));
         play(&mut queue, |k| if k == 0 { 25 } else { 5 });
         assert_eq!(queue.started()[1].at, 40);
@@ -459,8 +459,8 @@ mod tests {
 
     #[test]
     fn first_come_is_first_served_and_easy_fills_the_gap() {
-        // 4 nodes: program 0 takes 3 of them for 100 cycles; program 1 needs 4; program 2 needs 1 for 30 cycles, and ends
-        // before program 1 can start
+        // Of 4 nodes, program 0 occupies 3 for 100 cycles. Program 1 needs 4. Program 2 needs 1 for 30 cycles, and
+        // would end before program 1 can start
         let jobs = programs(&[(3, 0), (4, 1), (1, 2)]);
         let estimated = |order| {
             let mut jobs = jobs.clone();

@@ -1,4 +1,5 @@
-//! The nodes of one block, for the sources of a scheduler. Each node calls the programs that run on it at present.
+//! The sources of packets in one block, for a job with a scheduler. Each source is a node, which calls the programs that run on it at
+//! present.
 
 use super::held::{Held, mark_of, marked};
 use super::queue::{Delivered, Started};
@@ -20,9 +21,9 @@ struct Guest {
     program: usize,
     /// The mark of the program.
     mark: u32,
-    /// The number of this node in the program.
+    /// Index of this node among the program's nodes in this block.
     node: usize,
-    /// The cycle in which the program has its next packet at this node.
+    /// The cycle from which the program has its next packet at this node.
     due: u64,
 }
 
@@ -40,8 +41,8 @@ impl Node {
         self.guests.iter().map(|guest| guest.due).min().unwrap_or(NOT_DUE)
     }
 
-    /// Returns the program that sends in cycle `now`. Programs with a packet send in turn, in the order of their
-    /// numbers.
+    /// Returns the program that sends the next packet, in cycle `now`. Programs with a packet send in turn, in the
+    /// order in which they started.
     fn turn(&self, now: u64) -> Option<usize> {
         let due = self.guests.iter().filter(|guest| guest.due <= now).map(|guest| guest.program);
         due.min_by_key(|&program| (program <= self.last, program))
@@ -59,14 +60,14 @@ pub struct Nodes {
     here: Vec<Place>,
     /// The sources of each started program on its nodes in this block, in the order of the starts.
     programs: Vec<JobSources>,
-    /// For each of these programs: the index in this block of each of its nodes.
+    /// For each of these programs: the indices (in this block) of its nodes.
     nodes_of: Vec<Vec<usize>>,
     /// For each program: its deliveries in this block, and its counters for all blocks.
     delivered: Vec<(Here, Arc<Delivered>)>,
     /// The programs that can have events, because they occupy nodes.
     acting: Vec<usize>,
     nodes: Vec<Node>,
-    /// No scheduling pass takes place before this cycle.
+    /// The next scheduling pass is not before this cycle.
     quiet_until: u64,
     /// The next cycle in which a program has an event other than the arrival of a packet.
     next_act: u64,
@@ -106,7 +107,7 @@ impl Nodes {
         self.quiet_until = queue.next_look().unwrap_or(NOT_DUE);
     }
 
-    /// Creates the sources of the started program with index `nth` on its nodes in this block. Removes programs that have left these nodes.
+    /// Creates the sources of the started program with index `nth` on its nodes in this block. Removes ended programs from these nodes.
     fn join(&mut self, site: &OwnSite, all: &[Started], nth: usize) {
         let started = &all[nth];
         let ranks: HashMap<u32, u32> = started.held.places.iter().copied().zip(0..).collect();
@@ -131,7 +132,7 @@ impl Nodes {
         self.delivered.push(((0, 0), Arc::clone(&started.delivered)));
     }
 
-    /// Calls `of` for a program on a node. Afterwards updates the cycle in which the node is due.
+    /// Calls `of` for a program on a node, and then updates the cycle in which the node is due.
     fn with<T>(
         &mut self,
         (source, program): (usize, usize),
@@ -186,7 +187,7 @@ impl Kept for Nodes {
             let last: u64 = Value::read(from)?;
             let dues: Vec<(u64, u64)> = Value::read(from)?;
             node.last = last as usize;
-            // a program that has left its nodes can be missing, because it sends no further packets
+            // a program whose nodes are free again is possibly missing here, because it sends no further packets
             for (program, due) in dues {
                 node.guest(program as usize).into_iter().for_each(|guest| guest.due = due);
             }
@@ -203,7 +204,7 @@ impl Sources for Nodes {
     }
 
     fn next(&mut self, source: usize, due: &mut u64, now: u64) -> Option<NewPacket> {
-        // a due program can have no packet after all; the cycle loop then tries the next program
+        // a program that is due has possibly no packet after all; then this loop tries the next program
         for _ in 0..self.nodes[source].guests.len() {
             let Some(program) = self.nodes[source].turn(now) else { break };
             let packet = self.with((source, program), due, |program, node, due| program.next(node, due, now));
@@ -297,8 +298,8 @@ mod tests {
     use weft_api::workload::{JobSite, Near, Progress};
     use weft_traffic::{InjectionConfig, Lengths};
 
-    /// Two programs run one after the other on the same two terminals. The first program ends in cycle 900, so the second starts at
-    /// the pass in cycle 1,200.
+    /// Creates the nodes for two programs that run one after the other on the same two terminals. The first program ends in cycle 900, so
+    /// the second one starts at the pass in cycle 1,200.
     fn nodes() -> Nodes {
         let scheduler: Scheduler = serde_json::from_str(
             r#"{"period": "200ns", "traces": [{"name": "one", "count": 2, "programs": {"program": {"compute": {"ranks": 2, "time": "900ns"}}}}]}"#,
@@ -333,7 +334,8 @@ mod tests {
         Nodes::new(Arc::new(all), &[0, 1].map(|number| Place { terminal: number, rank: number }))
     }
 
-    /// In each cycle, deliveries come before the calls of `act`. Therefore a delivery can cause the scheduling pass of its cycle.
+    /// In each cycle, deliveries come before the call of `act`. Therefore a delivery can be the first call that does the scheduling pass of
+    /// its cycle.
     #[test]
     fn a_look_announces_the_programs_that_start_at_it() {
         let mut nodes = nodes();

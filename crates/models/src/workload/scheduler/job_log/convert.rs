@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_programs::readers::swf::{self, Damage, DamageKind, Job, Reader};
 use weft_units::{Cycles, Refusal, Time};
 
-/// A line with a job that cannot run.
+/// The reason why the job on a line cannot run.
 struct Unfit {
     reason: Reason,
     what: String,
@@ -24,7 +24,7 @@ fn unfit<T>(reason: Reason, what: impl Into<String>, help: impl Into<String>) ->
 /// A program adapted to a certain number of nodes.
 struct OfNodes {
     programs: Programs,
-    /// The program alone on an ideal network, for the scale; `None` if the program is not scaled.
+    /// The program alone on an ideal network, from which the scale of computations is computed; `None` if the program is not scaled.
     alone: Option<Alone>,
 }
 
@@ -271,8 +271,8 @@ impl JobLog {
         }
     }
 
-    /// Returns the run time that a job must have alone, as a time of the file [ns]; `None` if its program is not
-    /// scaled.
+    /// Returns the run time that the job's program must have alone on an ideal network, as a time of the file [ns].
+    /// `None` if the program is not scaled.
     fn length_ns(&self, job: &Job) -> Result<Option<u64>, Unfit> {
         let (time, field, other) = match self.length {
             Length::Own => return Ok(None),
@@ -320,8 +320,8 @@ impl Known {
 }
 
 impl ByNumber {
-    /// Returns the names of traces, each with the path of the key that gives it. Refuses a key of `names` that cannot be a number in a job
-    /// file.
+    /// Returns the names of traces in `by_executable` or `by_queue`, each with the path of its key. Refuses a key of `names` that cannot be
+    /// a number in a job file.
     fn named(&self, key: &str, asking: Asking) -> Result<Vec<(String, &String)>, Refusal> {
         let key = format!("arrivals.swf.{key}");
         let is_number = |text: &str| text.parse::<u64>().is_ok_and(|number| number.to_string() == text);
