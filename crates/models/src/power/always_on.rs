@@ -9,7 +9,7 @@
 //! # Not modelled
 //! Nothing is omitted.
 //! # Validation
-//! `engine/tests/conservation.rs` checks that each channel stays in one state during the whole window.
+//! `engine/tests/conservation.rs` checks that the cycles of each channel, over all its states, add up to the window.
 //! `scenario/tests/finished.rs` checks that the energies of all accounts add up to the total exactly.
 
 use schemars::JsonSchema;

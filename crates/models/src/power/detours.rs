@@ -14,7 +14,8 @@ pub(in crate::power) struct Detours {
     /// Indexed by packet number. While the head of a packet on a detour waits at this router: 1 + the output of the direct link that it
     /// avoids. Otherwise 0.
     waiting: Vec<u32>,
-    /// For each VC of each output: 1 + the output of the direct link that the packet avoids that now leaves on this VC. Otherwise 0.
+    /// For each VC of each output: 1 + the output of the direct link that the packet now leaving on it avoids. 0 if this packet avoids
+    /// none.
     #[kept(each)]
     leaving: Vec<u32>,
     /// True if all packets have one flit. Nothing is recorded for packets of one flit.

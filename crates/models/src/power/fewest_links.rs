@@ -1,5 +1,5 @@
-//! Fewest links: in every subnetwork, a planner searches the smallest set of links that carries the traffic between the members (routers).
-//! Only these links stay on.
+//! Fewest links: in every subnetwork, a planner searches for the smallest set of links that carries the traffic between its members
+//! (routers). Only these links stay on.
 //!
 //! # Source
 //! Weft's authors designed the policy. The problem is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound of that paper
@@ -71,7 +71,7 @@ use weft_units::{Cycles, Refusal, Time};
 const PATH: &str = "power.policy.fewest_links";
 const OFF: DrainFirst = DrainFirst::of(&FewestLinks::OFFERS);
 
-/// In every subnetwork, a planner searches the smallest set of links that carries the traffic between the members (routers). Only these
+/// In every subnetwork, a planner searches for the smallest set of links that carries the traffic between the members (routers). Only these
 /// links stay on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

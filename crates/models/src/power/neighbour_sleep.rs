@@ -122,8 +122,8 @@ struct Rules {
 }
 
 impl Policy for Rules {
-    /// Limits on control packets in flight. They are small, because an end sends its next request only after the other end has answered the
-    /// last one.
+    /// Limits on control packets in flight. The limits are small, because an end sends its next request only after the other end has
+    /// answered the last one.
     fn control(&self) -> Option<ControlPlan> {
         Some(ControlPlan { kinds: &Say::PACKETS, queue: 2, per_router: 3 * self.ports })
     }

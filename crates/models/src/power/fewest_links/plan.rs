@@ -1,4 +1,4 @@
-//! Searches the smallest set of links of a subnetwork that carries a given traffic matrix.
+//! Searches for the smallest set of links of a subnetwork that carries a given traffic matrix.
 //!
 //! The set must contain the star around the hub. A set of links carries the traffic under two conditions. Let the mark be a given
 //! utilisation. First, the mean queue that a flit meets is at most as long as the queue of a channel at the mark. Second, no channel has a
