@@ -202,7 +202,7 @@ impl Distances {
         Ok(Self { wiring, links: links.into(), first_ports: Arc::new([]), longest: longest.unwrap_or(0) })
     }
 
-    /// Adds a table of first ports to the distances, if its size is at most [`MAX_FIRST_PORTS`]. Without this table, `pick` reads the
+    /// Adds a table of first ports to the distances, if its size is at most `MAX_FIRST_PORTS`. Without this table, `pick` reads the
     /// distances of all neighbours, which takes longer.
     pub fn with_first_ports(self, graph: &Graph) -> Self {
         let (hosts, routers) = (self.wiring.destinations.into(), self.wiring.routers());

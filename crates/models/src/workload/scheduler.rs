@@ -30,7 +30,7 @@
 //! ends.
 //!
 //! All blocks of the simulation make the same decisions, because a pass uses only ends of programs that are at least one period old. By
-//! then, all blocks have received the flits on which these ends depend. Therefore a period must be longer than the latency of every link.
+//! then, all blocks have exchanged their messages about these ends. Therefore a period must be longer than the latency of every link.
 //!
 //! The energy of a program has four parts. They are shares of the network's static energy, and of the dynamic energy of terminal links,
 //! other links and routers. The share of the static energy is a quotient. The program's number of terminals times its run time is divided
@@ -48,8 +48,8 @@
 //! `scheduler/queue.rs` checks that random choices are uniform, and that a node has one program at a time. It also checks the order in
 //! which programs start. `scheduler/order.rs` compares backfilling with values computed by hand, and `scheduler/placement.rs` does the same
 //! for the chosen nodes. `scheduler/arrivals.rs` checks mean and variance of the times between arrivals, and `scheduler/alone.rs` checks
-//! run times. `tests/test_job_queue.py` checks for a queue of 1,000 jobs that the node-seconds of all programs and of idle nodes add up.
-//! The conformance tests run the scheduler with several blocks, threads and checkpoints.
+//! run times. `tests/test_job_queue.py` checks for a queue of 1,000 jobs that the node-seconds of all programs equal those in the table of
+//! utilisation. The conformance tests run the scheduler with several blocks, threads and checkpoints.
 
 mod alone;
 mod answers;

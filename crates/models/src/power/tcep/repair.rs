@@ -63,8 +63,8 @@ impl Team {
         self.elect(channels, r, d);
     }
 
-    /// Called when a fault of the link of output `o` ends. Requests to activate the link if it belongs to a star, or was on before the
-    /// fault. `again`: true if the fault was a failure of the router at the other end.
+    /// Called when a fault of the link of output `o` ends. The link goes off as soon as it has drained. Requests to activate it again if it
+    /// belongs to a star, or was on before the fault. `again`: true if the fault was a failure of the router at the other end.
     fn mend(&mut self, channels: &mut dyn Channels, r: usize, o: usize, again: bool) {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;

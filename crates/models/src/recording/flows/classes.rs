@@ -8,7 +8,7 @@ use std::fmt::Formatter;
 use weft_api::recording::NetworkSite;
 use weft_units::Refusal;
 
-/// Largest number of classes. Each terminal has a mask of 16 bits: one for each class, and one for `rest`.
+/// Largest number of classes. Each terminal has a mask of 16 bits, in which each class has one bit.
 const MOST: usize = 15;
 /// Names of two more classes: `REST` for packets that fit no other class, and `CONTROL` for control packets.
 pub const REST: &str = "rest";

@@ -90,8 +90,8 @@ impl RoutingModel for DragonflyValiant {
     fn examples() -> Vec<Example<Self>> {
         vec![
             Example::of("{}")
-                // The 8 terminals of group i send to group i + 1, over 7 other groups. Loads are in units of a terminal's load. A global link
-                // i -> j, j != i + 1, carries 8 / 7 from group i (first legs), and 8 / 7 from group j - 1 (second legs). A local link
+                // The 8 terminals of group i send to group i + 1, over 7 other groups. Loads are in units of a terminal's load. A global
+                // link i -> j, j != i + 1, carries 8 / 7 from group i (first legs), and 8 / 7 from group j - 1 (second legs). A local link
                 // carries at most 2 terminals * 2 / 7 to a gateway (a router with a global link), and 8 / 7 from the gateway to group i to
                 // the gateway to group i + 1. From a gateway to a destination router it carries at most 2 global links * 8 / 7 / 4.
                 // Therefore a local link does not carry more than a global link. The example states the bound as a lower limit only,

@@ -9,11 +9,12 @@
 //! `leave_escape`: whether a packet on an escape VC may return to adaptive VCs.
 //! # Guarantees
 //! Paths are minimal. The first VC classes are those of the escape path, the last one is adaptive. On a torus the escape path has two
-//! classes. Class 0 is for hops before the wrap link on the path to the destination's coordinate, and class 1 for all other hops. In every
-//! allocation step a head chooses its output again. It requests the open adaptive VC with the most credits, or the escape hop if no
-//! adaptive VC is open. If several VCs have the most credits, a hash of the cycle chooses one. The escape path follows dimension order. At
-//! every router a packet has an escape hop, and the dependencies between escape channels have no cycle. If the destination is half way
-//! round a ring, both directions are minimal. In this case the escape path uses the direction without the wrap link.
+//! classes. If the path to the destination's coordinate crosses the wrap link, class 0 is for the hops up to and including that link. Class
+//! 1 is for all other hops. In every allocation step a head chooses its output again. It requests the open adaptive VC with the most
+//! credits, or the escape hop if no adaptive VC is open. If several VCs have the most credits, a hash of the cycle chooses one. The escape
+//! path follows dimension order. At every router a packet has an escape hop, and the dependencies between escape channels have no cycle. If
+//! the destination is half way round a ring, both directions are minimal. In this case the escape path uses the direction without the wrap
+//! link.
 //!
 //! A line is a set of routers of a HyperX that differ in one coordinate. Under a power policy that switches links of lines, adaptive hops
 //! use the direct links that are on. If all direct links are dark, a packet may take a detour over a router with active links to both ends,

@@ -22,12 +22,11 @@
 //! Its choice depends only on the links of its own router. The head first tries the hops on all shortest paths (also under `printed`), and
 //! then the other hops, those with the fewest remaining links first. Among hops with equally many remaining links it begins with a random
 //! one. The head can take a hop only if a VC class is left for each remaining link. In networks of three layers with widths of at least 3,
-//! a hop that is not on a shortest path costs at least one link more. A packet is then delivered if it meets at most `detours` broken
-//! links, and if at each of them the link of another possible hop works. Therefore `detours: 1` loses no packet if one link fails. With
-//! `detours: 0`, packets that meet a failed link on their last hop are lost. In networks of two, four or more layers with widths of at
-//! least 4, a hop that is not on a shortest path costs at least two links more. There a detour between neighbours needs `detours: 2`. A
-//! packet does not return to the router at which it last met a broken link, if it has another hop. Packets do not know broken links in
-//! advance, so a packet can meet several.
+//! the best hops that are not on a shortest path cost one link more. A packet is then delivered if it meets at most `detours` broken links,
+//! and if at each of them the link of another possible hop works. Therefore `detours: 1` loses no packet if one link fails. With `detours:
+//! 0`, packets that meet a failed link on their last hop are lost. In networks of two, four or more layers with widths of at least 4, these
+//! hops cost two links more. There a detour between neighbours needs `detours: 2`. A packet does not return to the router at which it last
+//! met a broken link, if it has another hop. Packets do not know broken links in advance, so a packet can meet several.
 //! # Not modelled
 //! A choice between shortest paths by congestion.
 //! # Validation
