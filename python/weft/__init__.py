@@ -4,8 +4,9 @@
 >>> results = weft.load("examples/quickstart.yaml").run()  # doctest: +SKIP
 >>> results.frame  # doctest: +SKIP
 
-A scenario is one YAML file (or a dict with the same keys). The scenario defines a sweep over points. The run of a point
-writes a folder of results. The results of a sweep form one polars frame with a row per point.
+A scenario is one YAML file (or a dict with the same keys). A scenario can list several values of a key, such as loads.
+Weft runs one simulation, a *point*, for each combination of values. All points of a scenario form a *sweep*. Each point
+has a folder of results, and the results of a sweep form one polars frame with a row per point.
 
 The code is divided into folders called rooms. A room imports only from the rooms before it in this list: `text`,
 `scenario`, `results`, `runs`, then `analysis`, `plot`, `timeline` and `programs`, then `report`, then `api` and

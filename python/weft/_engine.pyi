@@ -1,4 +1,4 @@
-"""Types of the Rust module; a test holds it against the module itself."""
+"""Type stubs of the Rust module `weft._engine`. A test compares them with the compiled module."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -64,17 +64,18 @@ __all__ = [
 
 RESULT_MODEL_VERSION: Final[int]
 VERSION: Final[str]
-# The commit that Weft was built from, with "-changed" behind it where its sources differ from it; empty where unknown.
+# Git commit that Weft was built from, followed by "-changed" if the sources differ from that commit; empty if unknown.
 COMMIT: Final[str]
 # The source of each model, by family and name, as JSON.
 MODEL_SOURCES: Final[str]
-# Sign behind numbers of a sound job of a saturated point, and its meaning.
+# The sign, and its meaning, that tables print after the numbers of a job without flaws if its point is saturated.
 NEXT_TO_MARK: Final[tuple[str, str]]
-# Code and predicate of the obstacle to a comparison of programs that send different messages.
+# Diagnosis for two points that can't be compared because their programs send different messages: its code, and its
+# words.
 PROGRAMS_DIFFER: Final[tuple[str, str]]
-# Words of results, each a whole list in the order of the engine.
+# Lists of words that occur in results. Each list is complete and has the order of the engine.
 LINK_STATES: Final[tuple[str, ...]]
-# Name of each mode of links, share of the bandwidth, and whether traffic passes, where a scenario names none.
+# Default of `power.modes`: for each mode of a link its name, its share of the bandwidth, and whether traffic passes.
 LINK_MODES: Final[tuple[tuple[str, float, bool], ...]]
 ALL_ON_POLICIES: Final[tuple[str, ...]]
 CONTROL_PACKETS: Final[tuple[str, ...]]

@@ -32,7 +32,7 @@ class WeftError(Exception):
     Attributes
     ----------
     text : str
-        The message for the user, with the lines around the fault if it is in a file.
+        The message for the user. If the fault is in a file, the message has the lines around it.
     path : str
         Dotted path of the scenario key in question; empty if there is none.
     line, column : int or None
@@ -62,7 +62,7 @@ class WeftError(Exception):
 
     @classmethod
     def saying(cls, what: str, help: str, path: str = "") -> Self:
-        """Make an error in the format of the engine's errors, but without a place in a file."""
+        """Make an error in the format of the engine's errors, but without the line and column of a file."""
         place = f"{path}: " if path else ""
         return cls(f"error: {place}{what}\n  = help: {help}", path, what=what, help=help)
 
@@ -76,7 +76,7 @@ class ScenarioError(WeftError):
 
 
 class ResultsError(WeftError):
-    """Raised if a folder does not hold the results of a sweep, or lacks the requested results."""
+    """Raised if a folder has no results of a sweep, or lacks the requested results."""
 
 
 class PeerError(WeftError):

@@ -1,12 +1,13 @@
 """Lower bound on the active channels of a 1D flattened butterfly.
 
 Source: TCEP (ISCA 2018), section VI-A, Fig. 12. A flit takes one hop if the link between its source and destination
-router is active, otherwise two hops. N terminals offer l flits/cycle each. The channels of R routers carry R^2
-flits/cycle if all are on (the paper counts a router as its own neighbour). If a share f of the links is active, a share
-f of the pairs has an active link. With this share, uniform traffic needs ``N l (f + 2 (1 - f)) <= R^2 f``, hence ``f >=
-2 N l / (R^2 + N l)``. At least R - 1 links keep the network connected. If a fixed share m of the flits finds an active
-link, then ``f >= N l (2 - m) / R^2``. With m = 0 the bound is ``1 + N l / R^2`` times the bound for uniform traffic.
-Channels carry one flit per cycle. For channels of bandwidth b, divide the load by b.
+router is active, otherwise two hops. Each of N terminals offers l flits/cycle. If all links between the R routers are
+on, their channels carry R^2 flits/cycle (the paper counts a router as its own neighbour). If a share f of the links is
+active, a share f of the pairs has an active link. A share f of uniform traffic then takes one hop and the rest two
+hops. Hence ``N l (f + 2 (1 - f)) <= R^2 f``, or ``f >= 2 N l / (R^2 + N l)``. At least R - 1 links keep the network
+connected. If a fixed share m of the flits finds an active link, then ``f >= N l (2 - m) / R^2``. With m = 0 (every flit
+takes two hops), this bound is ``1 + N l / R^2`` times the bound for uniform traffic. Channels carry one flit per cycle.
+For channels of bandwidth b, divide the load by b.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Rounding errors can increase a needed number of links above a whole number by at most this amount.
+# Rounding errors can raise a computed number of links above the exact whole number by at most this amount.
 _ROUNDING = 1e-9
 
 
@@ -68,9 +69,10 @@ def active_links(load: float, routers: int, terminals: int, minimal_share: float
 def consolidated(load: float, routers: int, terminals_per_router: int, high_water: float) -> list[tuple[int, int]]:
     """Links that Algorithm 1 of TCEP leaves on under uniform traffic, in one dimension.
 
-    k inner routers keep their links to all routers. The other routers keep only their links to the inner routers. The T
-    terminals of a router offer T l flits/cycle, nearly all of it to other routers. Therefore each of these links
-    carries T l / k, and k = T l / U_hwm, rounded up. If k is larger than the number of routers, all links are on.
+    Some routers, k in number, are the inner ones: they keep their links to all routers. The other routers keep only
+    their k links to the inner routers. Each of the T terminals of a router offers a load of l flits/cycle, nearly all
+    of it to other routers. Therefore each of the k links of an outer router carries T l / k. The smallest allowed k is
+    T l / U_hwm, rounded up. If this k is larger than the number of routers, all links are on.
 
     Parameters
     ----------

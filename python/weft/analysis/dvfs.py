@@ -1,21 +1,22 @@
 """Computes the energy that the links of a finished run would have used at the lowest sufficient rate.
 
 Source: the ideal link DVFS of TCEP (ISCA 2018), section V, with Abts et al. (ISCA 2010). A channel has a few rates,
-each a share of its bandwidth. The channel is billed at the lowest rate that is at least its utilisation in the run. The
-bill assumes that the utilisation is known in advance, and that a change of rate costs nothing. The rates 1/4, 1/2 and 1
-have the relative powers P(r) = 0.54, 0.69 and 1. The relative powers lie on a straight line from full power at the full
-rate to 42 % at 1/16 of this rate. Abts et al. give 42 % for the slowest InfiniBand mode. The TCEP paper prints no
-powers. The energy of a channel is P(r) times its energy at the full rate. Therefore static and dynamic energy shrink by
-the same factor. This favours rate scaling over TCEP, because each flit costs less at a lower rate.
+each a share of its bandwidth. The channel is billed at the lowest rate that is at least its utilisation in the run.
+This bill (the computed energy) assumes that the utilisation is known in advance, and that a change of rate costs
+nothing. The rates 1/4, 1/2 and 1 have the relative powers P(r) = 0.54, 0.69 and 1. The relative powers lie on a
+straight line from full power at the full rate to 42 % at 1/16 of this rate. Abts et al. give 42 % for the slowest
+InfiniBand mode. The TCEP paper prints no powers. The energy of a channel is P(r) times its energy at the full rate.
+Therefore static and dynamic energy shrink by the same factor. This favours rate scaling over TCEP, because each flit
+costs less at a lower rate.
 
 Parameters: the rates (shares of the full rate) and their relative powers. Guarantees: if the full rate is the only one,
-the bill equals the bill of the run. Not modelled: time and energy of a rate change, the latency of slower links, and
-detours of traffic around slower links. Validation: tests bill hand-made channels and finished runs, per channel and per
-sample.
+the computed energy equals the energy of the run. Not modelled: time and energy of a rate change, the latency of slower
+links, and detours of traffic around slower links. Validation: tests bill hand-made channels and finished runs, per
+channel and per sample.
 
 Only the energy of channels between routers is scaled, and only in the cycles in which they draw power. If a policy
-switches links off, the utilisation of each link is taken over the cycles in which the link is on. Weft refuses a run
-whose policy slowed links down, because their energy would be scaled twice.
+switches links off, the utilisation of a link is its flits divided by what the link could carry in the cycles in which
+it was on. Weft refuses a run whose policy slowed links down, because their energy would be scaled twice.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def rate_scaled(
     polars.DataFrame
         A row per point, with its coordinates and these columns:
 
-        - ``baseline``: hash of the point, which is the reference of the energy at lower rates.
+        - ``baseline``: hash of the point. The energy at lower rates is compared with the energy of this point.
         - ``energy_network_j``, ``energy_network_scaled_j``: energy of the links between routers, without terminal
           links, in the run and at the lowest rates [J].
         - ``energy_per_flit_pj``, ``energy_scaled_per_flit_pj``: these two energies of the links between routers per
@@ -127,13 +128,14 @@ def rate_scaled(
         - ``normalised_energy``: scaled energy divided by the energy in the run.
         - ``rate_<r>_share``: share of the powered cycles at the rate r.
         - ``flaw``: the flaw of the point, for example that it is saturated. A network in normal operation would not
-          have the saving of such a point.
+          save as much as the row of a flawed point shows.
 
     Raises
     ------
     ResultsError
-        If a point has no recorded series of its channels, or no recorded states of links that were switched. Also if
-        the policy of a point slowed links down, or if one rate is requested for a load that changes in phases.
+        If a point has no recorded time series of its channels, or no recorded power states although its links were
+        switched. Also if the policy of a point slowed links down, or if one rate is requested for a load that changes
+        in phases.
     """
     rates = rates or Rates()
     chosen = range(len(results)) if points is None else points
@@ -220,7 +222,8 @@ def _of_samples(
     low, high, length = low[kept], high[kept], length[kept]
     flits = samples("flits")[kept][:, channels["channel"].to_numpy()] * ((high - low) / length)[:, None]
     cycles = _cycles(results, point, channels, low, high)
-    # flits are weights: the series does not record the power state in which a flit was sent, and prices differ by state
+    # the series does not record in which power state a flit was sent, although the price of a flit depends on the
+    # state; so the energy of a channel is divided among the samples in proportion to their flits
     weights = np.where(flits.sum(axis=0) > 0, flits, (high - low)[:, None])
     dynamic = channels["energy_dynamic_fj"].cast(pl.Float64).to_numpy()
     powered, energy = np.zeros_like(flits), dynamic * weights / weights.sum(axis=0)
@@ -244,13 +247,13 @@ def _cycles(results: ResultSet, point: int, channels: pl.DataFrame, low: Numbers
     column = np.searchsorted(channels["channel"].to_numpy(), spans["channel"].to_numpy())
     begin, end = spans["from_cycle"].to_numpy(), spans["to_cycle"].to_numpy()
     first, beyond = np.searchsorted(high, begin, "right"), np.searchsorted(low, end)
-    touched = np.maximum(beyond - first, 0)  # number of samples that each span touches
+    touched = np.maximum(beyond - first, 0)  # samples that each span (time in one power state) overlaps
     span = np.repeat(np.arange(len(touched)), touched)
     sample = np.arange(len(span)) - np.repeat(np.cumsum(touched) - touched, touched) + first[span]
     inside = np.minimum(high[sample], end[span]) - np.maximum(low[sample], begin[span])
     spent = np.zeros((len(states), *length.shape))
     np.add.at(spent, (of_span[span], sample, column[span]), inside)
     cycles = dict(zip(states.tolist(), spent, strict=True))
-    # a channel without recorded spans is always on, because no policy manages it
+    # a channel without recorded power states is always on, because no policy manages it
     cycles["on"] = cycles.get("on", 0) + length - spent.sum(axis=0)
     return cycles

@@ -3,14 +3,14 @@
 In Fig. 5 a router switches off one of its two links, and the figure shows the loads of all links after that. The text
 of the paper gives only two sums of loads, 0.55 and 0.7. We assume a minimal flow a from R0 to R1, and a non-minimal
 flow b from R0 to R3 over R2. The paper says "over R1", but over R1 the link from R0 to R2 would be idle and therefore
-the least used. All links together carry a + 2 b before. All links carry 2 a + 2 b without the link R0-R1, and a + 2 b
-without R0-R2. Hence a = 0.15 and b = 0.2.
+the least used. Before the change, all links together carry a + 2 b. Without the link R0-R1 they carry 2 a + 2 b, which
+is 0.7. Without the link R0-R2 they carry a + 2 b, which is 0.55. Hence a = 0.15 and b = 0.2.
 
 Fig. 6 divides the links of a router into inner and outer ones; the text gives only the sums of their utilisations, 1.9
 and 1.2. The utilisations in `FIG6` are chosen to have these sums; they are not the values of the figure.
 
-In Fig. 7 a router requests that another router activates its link to the target of a flow. The text on Fig. 7 names R6
-and R7 as the ends of the flow, and R0 and R1 as the routers between them. The other links of `indirect_links` are those
+In Fig. 7 a router requests that another router activates its link to the target of a flow. The text on Fig. 7 says that
+the flow is between R6 and R7, and that its two-hop paths use R0 and R1. The other links of `indirect_links` are those
 of the root network (the links of R0, which are always on).
 """
 
@@ -84,7 +84,7 @@ def indirect_request(active: Active, source: int, target: int) -> int:
     Parameters
     ----------
     active : bool array, shape (R, R)
-        True for each pair of routers with an active link.
+        True for each pair of routers whose link is active.
     source, target : int
         The router that sends the request, and the router at which the flow ends.
 
@@ -107,7 +107,7 @@ def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
     of R0 with the least minimal traffic is off.
     """
     active = ~np.eye(4, dtype=bool)
-    active[0, 3] = active[3, 0] = False  # R0 has two active links
+    active[0, 3] = active[3, 0] = False  # the link R0-R3 is off, so R0 has two active links
     flows = (Flow(0, 1, 0.15), Flow(0, 3, 0.2, over=(2, 1)))
     before = route(active, flows)
     used = {far: max(before[0, far], before[far, 0]) for far in (1, 2)}
@@ -140,9 +140,10 @@ class Partition(NamedTuple):
 
 
 def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
-    """Runs Algorithm 1 of TCEP, with its error corrected.
+    """Runs Algorithm 1 of TCEP, with an error of the printed algorithm corrected.
 
-    Links become inner ones, starting at the hub, until the spare bandwidth of the inner links holds all outer flits.
+    Links become inner ones one after the other, starting with the link to the hub, until the spare bandwidth of the
+    inner links suffices for all flits of the outer links.
 
     Parameters
     ----------

@@ -2,13 +2,14 @@
 
 The loads come from a fluid model of progressive adaptive routing.
 
-Source: TCEP (ISCA 2018), section IV-E. A packet crosses the dimensions of the HyperX in ascending order. In each
-dimension the packet takes the link to its target coordinate, or two links over another router of the same line. A line
-is a subnetwork: the routers that differ in one coordinate, each linked with all others. Each line is solved separately,
-because its demand does not depend on which links of other lines are on.
+Source: TCEP (ISCA 2018), section IV-E. A packet corrects its coordinates in ascending order of the dimensions of the
+HyperX. In each dimension the packet takes the link to its target coordinate, or two links over another router of the
+same line. A line is a subnetwork: the routers that differ in one coordinate, each linked with all others. Each line is
+solved separately, because its demand does not depend on which links of other lines are on.
 
-In a line, the traffic of every pair of routers with an active link fills this link up to a target load. The rest of the
-traffic of a pair is spread evenly over the two-hop paths with two active links, as if each packet chose one at random.
+If the link between two routers of a line is active, their traffic first fills this link up to a target load. The rest
+of the traffic between them is spread evenly over the two-hop paths whose two links are active, as if each packet chose
+one of these paths at random.
 
 Parameters: demand [flits/cycle] and the target up to which active links are filled. If the bandwidth of a channel is
 not one flit per cycle, demand and target are given as shares of the bandwidth. Guarantees: no flits are lost or added,
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
     Rates = npt.NDArray[np.float64]
 
-# Number of rounds. In each round, a link carries its own pair's traffic up to the part of the target load that the
-# two-hop traffic of other pairs leaves. The result is the round whose busiest channel has the least load.
+# Number of rounds. In each round, two-hop traffic of other pairs takes a part of the target load of a link, and traffic
+# between the two routers of the link gets the rest. The result is the round whose busiest channel has the least load.
 _ROUNDS = 8
 
 
@@ -46,7 +47,7 @@ class Line(NamedTuple):
     Attributes
     ----------
     dimension : int
-        Index of the coordinate. The routers have different values of this coordinate.
+        Index of the dimension in which the routers of the line differ.
     routers : ndarray
         Numbers of the routers, in the order of the coordinate; shape (k,).
     demand : ndarray

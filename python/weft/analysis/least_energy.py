@@ -3,15 +3,17 @@
 Source: our own method to choose the thresholds of a policy for a workload. A policy qualifies if its programs take
 at most a given share more time than programs on links that are always on. Run times and energies are means over seeds.
 The result is the policy with the least energy among the qualifying ones. The energy of each policy is compared with a
-floor: the energy of the always-on run if only one member (link) of each trunk cost static energy. The floor assumes
-that future traffic is known, that no link changes its state, and that no time is lost. If the user gives the times of
-waking and of going off, `weft.analysis.trunk_oracle` computes a second reference, which pays for each change of state.
+floor. A trunk consists of parallel links between two routers, its members. The floor is the energy that the always-on
+run would have if only one member of each trunk cost static energy. The floor assumes that future traffic is known, that
+no link changes its state, and that no time is lost. If the user gives the times that a link takes to wake and to go
+off, `weft.analysis.trunk_oracle` computes a second reference. This reference includes the energy of each change of
+state.
 
-Parameters: results of a sweep over policies; the allowed extra run time, as a share; the times of waking and of going
-off. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy that does not
-change paths and keeps a member of each trunk on cannot use less energy than the floor. Not modelled: the power of
-members that are off, and the number of members that the traffic needs. Therefore real policies may never reach the
-energy of the floor. Validation: `tests/test_analysis_policies.py`.
+Parameters: results of a sweep over policies; the allowed extra run time, as a share; the times that a link takes to
+wake and to go off. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy
+that does not change paths and keeps a member of each trunk on cannot use less energy than the floor. Not modelled: the
+power of members that are off, and the number of members that the traffic needs. Therefore real policies may never reach
+the energy of the floor. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from weft.results.confidence import Mean
     from weft.results.result_set import ResultSet
 
-# Default of the allowed extra run time, as a share of the run time.
+# Default of the allowed extra run time, as a share of the run time with links that are always on.
 SLOWER = 0.01
 _FJ = 1e15
 _UJ = 1e6
@@ -65,19 +67,20 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
     slower : float
         Longest extra run time allowed, as a share of the run time with all links on.
     changes : tuple of float, optional
-        Times that a member of a trunk takes to wake and to go off [s], for the reference that pays for each change.
+        Times that a member of a trunk takes to wake and to go off [s], for the reference that includes the energy of
+        each change.
 
     Returns
     -------
     polars.DataFrame
         A row for each combination of the other coordinates. ``place``: these coordinates. ``policies``: number of
-        policies. ``flawed``: number of policies with a flaw in one of their runs (see `Results.flaws`). These policies
-        are left out. ``fast_enough``: number of remaining policies within the allowed run time. ``policy``: the policy
-        with the least energy among these. ``runs``: number of runs (seeds) of this policy. ``time_change``,
-        ``energy_change``: relative change of run time and energy against links that are always on. ``time_ci95``,
-        ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and for links that are
-        always on. ``floor_change``: relative change of energy of the floor against links that are always on.
-        ``above_floor``: energy of the policy divided by the energy of the floor, minus 1. ``oracle_change``,
+        policies. ``flawed``: number of policies with a flaw in one of their runs (see `Results.flaws`). The choice
+        ignores these policies. ``fast_enough``: number of the other policies whose run time is within the limit.
+        ``policy``: the policy with the least energy among these. ``runs``: number of runs (seeds) of this policy.
+        ``time_change``, ``energy_change``: relative change of run time and energy against links that are always on.
+        ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and for
+        links that are always on. ``floor_change``: energy of the floor relative to that of links that are always on,
+        minus 1. ``above_floor``: energy of the policy divided by the energy of the floor, minus 1. ``oracle_change``,
         ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null without `changes`.
 
     Raises

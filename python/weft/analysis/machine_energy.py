@@ -1,7 +1,7 @@
 """Computes the energy of the whole machine (switches and nodes) for finished runs.
 
-The energy of switches follows from the states of their ports, and the energy of nodes from the time in which cores
-wait.
+The energy of switches (routers) is computed from the states of their ports. The energy of nodes (terminals with their
+cores) is computed from the time in which cores wait for messages.
 
 Source, parameters and limits of the model are in `weft.analysis.machine_power`. This module reads the ports, their
 states and the times of the ranks from results. Validation: `tests/test_analysis_machine.py`.
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from weft.results.choose import Wanted
     from weft.results.result_set import ResultSet
 
-# Default of the power of an idle node, as shares of its full power.
+# Powers of an idle node for which the table has rows by default, as shares of the full power of the node.
 IDLE_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-# Coordinates that describe the work, not the machine. A point and its reference must have equal values of these.
+# Coordinates that describe the work, not the machine. A point and its reference (the run with which it is compared)
+# must have equal values of these coordinates.
 _OF_WORK = (SEED, LOAD, PATTERN, "traffic")
 
 
@@ -44,7 +45,8 @@ class Machine:
     Attributes
     ----------
     shares : Shares
-        Three shares of power (see `Shares`): of a sleeping port, of the ports of a switch, and of the network.
+        Power of a sleeping port, of the ports of a switch, and of the network; each relative to a larger part (see
+        `Shares`).
     idle_shares : sequence of float
         Power of an idle node, as shares of its full power. The table of results has a row for each of these shares.
     cores_per_terminal : int or None
@@ -54,7 +56,8 @@ class Machine:
         other states, such as ``waking``, a port draws as much as in the state ``on``. In the state ``off``, a port
         draws `Shares.port_asleep`.
     hardware : Hardware or None
-        Hardware, for watts, kilowatt-hours and money. With ``None``, the analysis computes only shares.
+        Hardware of the machine, from which watts, kilowatt-hours and money are computed. With ``None``, the analysis
+        computes only shares.
 
     Raises
     ------
@@ -86,7 +89,8 @@ class Run:
     nodes : int
         Number of nodes of the machine. A node has one terminal of the network, or one for each of its interfaces.
     seconds : float or None
-        Run time [s]; ``None`` if the point runs neither programs nor batches, because its length is then arbitrary.
+        Run time [s]; ``None`` if the point runs neither programs nor batches, because the length of other runs is set
+        by the scenario.
     busy, busy_of_tasks : float or None
         Share of the run time in which a core does not wait for messages: `busy` is the mean over all cores of the
         machine, and cores without a rank count as idle. `busy_of_tasks` is the mean busy share over the ranks. The two
@@ -125,7 +129,7 @@ class Run:
             seconds = None if done is None else done * summary["cycle_seconds"]
             return cls(fabric, nodes, seconds, None, None)
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
-        # not the end of the window, which is a few cycles later because blocks exchange mail only at intervals
+        # the end of the measured window would be a few cycles too late, because blocks exchange mail only at intervals
         end = max(ranks["finish_cycles"])
         busy = (ranks["compute_cycles"] + ranks["overhead_cycles"]) / end
         cores = _cores(results, point, machine, nodes)
@@ -164,7 +168,7 @@ def _cores_per_node(scenario: Mapping[str, Any]) -> int:
 
 
 def _nodes(results: ResultSet, point: int) -> int:
-    """Number of nodes of the machine. A node has a terminal for each of its interfaces, or for each plane."""
+    """Number of nodes of the machine: the terminals divided by the network interfaces (or network planes) of a node."""
     summary, scenario = results.summaries[point], results.scenario(point)
     traffic = scenario["traffic"]
     workloads = {job.get("name", "all"): job.get("workload") for job in traffic.get("jobs") or [traffic]}
@@ -180,7 +184,7 @@ def _nodes(results: ResultSet, point: int) -> int:
 def _cores(results: ResultSet, point: int, machine: Machine, nodes: int) -> int:
     """Number of cores of the machine: the nodes times the cores per node."""
     if (results.folder(point) / "schedule.parquet").is_file():
-        # programs run one after the other at a terminal, so the ranks of all programs would be too many cores
+        # programs run one after the other at a terminal, so the ranks of all programs together are more than the cores
         schedule = pl.read_parquet(results.file(point, "schedule.parquet"))
         fullest = max(
             math.ceil(ranks / of) for ranks, of in schedule.select("ranks", "terminals").drop_nulls().iter_rows()
@@ -223,8 +227,8 @@ class References:
         The points to be priced.
     wanted : optional
         A point of `others`, as its number or its coordinates, such as ``topology=torus(widths 4x4x4)``. Or the size of
-        a network as ports per switch x switches, such as ``7x64``. By default the network and policy of the first
-        point determine the reference.
+        a network, as ports per switch x number of switches, such as ``7x64``. By default the reference has the network
+        and the policy of the first point.
     others : ResultSet, optional
         Results that contain the reference; by default `results`.
     machine : Machine
@@ -253,12 +257,15 @@ class References:
         self._found = [asked % len(self._others)] if isinstance(asked, int) else _those(self._others, asked)
 
     def of(self, point: int) -> Reference:
-        """Finds the reference of a point: the reference point whose other coordinates equal those of the point.
+        """Finds the reference of a point.
+
+        If there are several reference points, they differ from each other in some coordinates. The reference of a point
+        is the one that has the point's values of these coordinates.
 
         Raises
         ------
         ResultsError
-            If no point or more than one has these coordinates.
+            If no reference point, or more than one, has these values.
         """
         if self._sized is not None:
             return self._sized
@@ -294,7 +301,7 @@ def _network_of_first(results: ResultSet) -> dict[str, Any]:
 def _those(results: ResultSet, wanted: Mapping[str, Any]) -> list[int]:
     """Indices of the points that have the wanted coordinates.
 
-    If a value matches some points exactly, points that match only by the name of a model are left out.
+    If a wanted value equals the value of some points, points whose value only has the same model name are left out.
     """
     chosen = Chosen.all_of(results)
     found = [
@@ -331,7 +338,7 @@ def table(
     Returns
     -------
     polars.DataFrame
-        A row per point and idle share of a node, with the coordinates and these columns:
+        A row for each point and each power of an idle node, with the coordinates of the point and these columns:
 
         - ``reference``: name of the reference with which the row is compared.
         - ``runtime_s``, ``runtime``: run time [s], and run time as a multiple of the run time of the reference.
@@ -339,14 +346,15 @@ def table(
         - ``ports_on_share`` (U_ports): share of the time in which ports are not asleep.
         - ``w_ports``, ``w_sw``, ``w_net``: relative power of the ports, of a switch and of the network.
         - ``e_net``: relative energy of the network.
-        - ``run_task``, ``run_task_of_tasks``: mean busy share over all cores, and over the ranks.
+        - ``run_task``, ``run_task_of_tasks``: share of time in which a core does not wait for messages, as mean over
+          all cores and over the ranks.
         - ``idle_share``: power of an idle node, as a share of its full power.
         - ``w_nodes``, ``w_cluster``: relative power of the nodes and of the machine.
         - ``e_cluster``, ``e_cluster_ratio``: relative energy of the machine, and its ratio to that of the reference.
-        - ``saves``: the idle shares of a node for which the machine uses less energy than the reference.
+        - ``saves``: the range of `idle_share` in which the machine uses less energy than the reference.
 
-        With hardware, further columns have watts, kilowatt-hours and money. Values that need programs, or a run with an
-        end, are null for a point without these.
+        With hardware, further columns have watts, kilowatt-hours and money. Values that need programs are null for a
+        point without programs. Values that need a run time are null for a point without a run time.
 
     Raises
     ------

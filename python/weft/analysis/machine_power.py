@@ -5,9 +5,9 @@ power of a switch grows with the number of its ports. A sleeping port draws a gi
 on. A port that changes its state draws as much as a port that is on. All numbers are relative to a reference network
 with all ports on.
 
-Parameters: `Shares`. Guarantees: results come from arithmetic alone, without a simulation. Not modelled: power per bit,
-cooling, modules in the ports. Validation: `tests/test_analysis_machine.py` compares the results with the closed forms
-of the paper.
+Parameters: `Shares`. Guarantees: results come from arithmetic alone, without a simulation. Not modelled: power per
+transferred bit, cooling, optical modules in the ports. Validation: `tests/test_analysis_machine.py` compares the
+results with the closed forms of the paper.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def share(value: float, name: str) -> float:
 
 @dataclass(frozen=True)
 class Shares:
-    """The three shares of power in Table 1, which are the parameters of the model.
+    """The three shares of power in Table 1 of the paper, which are the parameters of the model.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Fabric:
 
     @classmethod
     def asleep(cls, switches: int, ports: int, sleeping: float, shares: Shares) -> Fabric:
-        """A network whose ports sleep for the share `sleeping` of the time, a mean over all ports."""
+        """A network whose ports sleep for the share `sleeping` of the time, as a mean over all ports."""
         drawn = shares.port_asleep * sleeping + 1 - sleeping
         return cls(switches, ports, on_share=1 - sleeping, drawn=drawn)
 
@@ -108,7 +108,7 @@ class Fabric:
 
 @dataclass(frozen=True)
 class Task:
-    """A task on a network: the inputs from which power and energy of the machine are computed.
+    """A task (run of a program) on a network: the inputs from which power and energy of the machine are computed.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Task:
         return first / (first - last)
 
     def saves(self, other: Task, shares: Shares) -> str:
-        """The idle shares of a node for which this task uses less machine energy than another task, as a string."""
+        """Range of the idle share (power of an idle node) in which this task needs less energy than another."""
         first, last = (self.e_cluster(shares, idle) - other.e_cluster(shares, idle) for idle in (0.0, 1.0))
         if first == last == 0:
             return "equal"

@@ -1,9 +1,9 @@
-"""Computes watts, kilowatt-hours and money of a machine from the catalogue of hardware.
+"""Computes watts, kilowatt-hours and cost of a machine from Weft's catalogue of hardware.
 
 The catalogue gives the power of the switches of the reference network with all ports on. The power of a node is
-computed from the share of the network in the machine power. If the user gives the power of a node, that share is
-computed from it. `weft catalogue --sources` prints the source of each figure. Validation:
-`tests/test_analysis_machine.py`.
+computed from the share of the network in the machine power. If the user gives the power of a node, Weft instead
+computes the share of the network from this power. `weft catalogue --sources` prints the source of each figure.
+Validation: `tests/test_analysis_machine.py`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ class Hardware:
     speed, cables, terminal_cables : str
         Values of the keys with these names in `power.catalogue` of a scenario, such as ``100Gb/s`` and ``dac``.
     node_w : float or None
-        Power of a node at work [W]; ``None``: it is computed from the share of the network in the machine power.
+        Power of a node at work [W]; if ``None``, Weft computes this power from the share of the network in the machine
+        power.
     price_per_kwh : float or None
-        Price of electricity, in any currency; ``None``: the cost of energy is not computed.
+        Price of electricity per kWh, in any currency; if ``None``, Weft does not compute the cost of energy.
 
     Raises
     ------
@@ -59,7 +60,7 @@ class Hardware:
         return float(boxes + between + 2 * fabric.terminal_ports * figures["terminal_module_w"])
 
     def shares(self, shares: Shares, reference: Fabric, nodes: int) -> Shares:
-        """The shares of power that follow from this hardware.
+        """The three shares of power, with the share of the network changed to match this hardware.
 
         If the user gives the power of a node, the share of the network is computed from it.
         """
@@ -82,7 +83,7 @@ class Hardware:
         seconds : float or None
             The run time [s]; ``None`` if the run has no end.
         powers : tuple
-            W_net and W_nodes; W_nodes is ``None`` if it is unknown.
+            Relative power of the network (W_net) and of the nodes (W_nodes, ``None`` if unknown).
         """
         (reference, fabric), (w_net, w_nodes) = fabrics, powers
         most = self.most_w(reference)

@@ -1,20 +1,20 @@
 """Finds a small set of links of a HyperX that carries known traffic.
 
-The set is close to the best set that a policy could keep on if it knew the traffic.
+The set is close to the smallest set that a power policy could keep on if it knew the traffic in advance.
 
 Source: our own method, as a reference for TCEP (ISCA 2018), which does not know the traffic. The method is a greedy
 search on the fluid model of `weft.analysis.fluid`. At first all links of each subnetwork are on. Then links are
-switched off one by one, as long as no channel is loaded above the target. The next link is the one whose two routers
-send each other the least traffic over it, because this traffic then needs another hop. Among links with equal traffic,
-the search takes the link between the highest-numbered routers. Therefore the remaining links concentrate on the
-lowest-numbered routers. The links of the hub (its star) always stay on.
+switched off one by one, as long as no channel is loaded above the target. The next link to switch off is the one with
+the least traffic between its own two routers, because this traffic then needs a second hop. Among links with equal
+traffic, the search takes the link between the highest-numbered routers. Therefore the remaining links concentrate on
+the lowest-numbered routers. All links of one router of the subnetwork, the hub, always stay on.
 
-Parameters: the traffic [flits/cycle], the target (highest load of a channel) [flits/cycle], and the hub. Channels carry
-one flit per cycle. For another bandwidth, traffic, target and loads are given as shares of the bandwidth. Guarantees in
-the fluid model: no channel is loaded above the target, or all links of its subnetwork are on. No further single link
-could be switched off without breaking this guarantee. Not modelled: bursts, queues, packets. Therefore the set must be
-simulated to serve as a reference, and its size is an estimate, not a bound. Validation: tests check the two guarantees
-by removing links one by one.
+Parameters: the traffic [flits/cycle], the target (highest allowed load of a channel) [flits/cycle], and the hub.
+Channels carry one flit per cycle. For another bandwidth, traffic, target and loads are given as shares of the
+bandwidth. Guarantees in the fluid model: no channel is loaded above the target, unless all links of its subnetwork are
+on. Switching any single further link off would load a channel above the target. Not modelled: bursts, queues, packets.
+Therefore the set must be simulated to serve as a reference, and its size is an estimate, not a bound. Validation: tests
+check the two guarantees by removing links one by one.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def over_load(
     Returns
     -------
     polars.DataFrame
-        ``factor``; ``active_links`` and ``active_share``; ``busiest_channel`` [flits/cycle], ``hops`` and ``carried``
-        as in `Found`.
+        A row per factor, with the columns ``factor``, ``active_links``, ``active_share``, ``busiest_channel``
+        [flits/cycle], ``hops`` and ``carried``, as in `Found`.
     """
     rates = np.asarray(matrix, dtype=float)
     rows = [{"factor": factor} | row(find(widths, factor * rates, target)) for factor in factors]

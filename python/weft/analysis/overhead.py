@@ -1,10 +1,10 @@
 """Computes the storage and the control packets that TCEP needs at a router.
 
 Source: TCEP (ISCA 2018), sections IV-E, VI-D and VI-E. For each link, a router has eight utilisation counters: two
-directions, minimal and non-minimal traffic, activation and deactivation epoch. For each link it also has one counter of
-virtual utilisation, and a buffer for one request. A request consists of a router number and a type. In an epoch a
-router sends at most one request and one response. The router also broadcasts at most one change of a link to the other
-routers of the subnetwork.
+directions, minimal and non-minimal traffic, activation and deactivation epoch. For each link the router also has one
+counter of virtual utilisation (the traffic that an inactive link would carry), and a buffer for one request. A request
+consists of a router number and a type. In an epoch a router sends at most one request and one response. The router also
+broadcasts at most one change of a link to the other routers of the subnetwork.
 
 The paper says that this storage is 0.7 % of the storage of the YARC router chip, but it does not print the size of that
 storage. `IMPLIED_YARC_BYTES` is the size that follows from this share: 1240 B / 0.007. The implied size is no evidence
@@ -40,8 +40,8 @@ class Overhead:
     control_packets_per_epoch : int
         Maximum number of control packets that a router sends in an activation epoch.
     table_updates_per_epoch : float
-        Maximum number of updates of a routing table in an epoch, with one changed link per two routers in each
-        dimension.
+        Maximum number of updates of a routing table in an epoch, if in each dimension every two routers change one
+        link.
     largest_network_terminals : int
         Number of terminals of the largest balanced flattened butterfly of such routers. Balanced means that a router
         has as many terminals as a dimension has routers.
@@ -65,7 +65,7 @@ def overhead(
     id_bits: int = 8,
     router_storage_bytes: float = IMPLIED_YARC_BYTES,
 ) -> Overhead:
-    """Cost of TCEP on a router.
+    """Storage and control packets that TCEP needs at a router.
 
     Parameters
     ----------

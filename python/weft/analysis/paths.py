@@ -1,8 +1,9 @@
 """Counts the paths over the active links of a fully connected subnetwork in which some links are off.
 
 Source: TCEP (ISCA 2018), section III-C, Figs. 3 and 4. A pair of routers can use its direct link, and every two-hop
-path over another router. The root network, which consists of all links of a hub, is always active. Further links are
-either concentrated or drawn at random. Concentration adds all links of the lowest router first, then of the next.
+path over another router. The root network, which consists of all links of a hub, is always active. The other active
+links are either concentrated or drawn at random. Concentrated links are added in the order of router numbers: first all
+links of the lowest router, then all links of the next one.
 
 Adjacency matrices are boolean, symmetric, with a false diagonal; shape (..., R, R) for R routers.
 """
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     Active = npt.NDArray[np.bool_]
 
-# Kinds of counts. Each number is a sum over all pairs of routers. All kinds are counted, because the paper does not say
-# which kind its figures show.
+# Kinds of counts. Each count is a sum over all pairs of routers. Weft computes all these counts, because the paper does
+# not say which one its figures show.
 COUNTS = {
     "all": "direct and two-hop paths",
     "two_hop": "two-hop paths",
@@ -37,7 +38,7 @@ COUNTS = {
 MOST_ROUTERS = 256
 # Maximum number of entries of adjacency matrices that are in memory at the same time.
 _CHUNK = 1 << 22
-# Maximum number of placements when every placement is examined.
+# Maximum number of placements of links that are examined if every placement is requested.
 _PLACEMENTS = 200_000
 
 
@@ -107,7 +108,7 @@ def _checked(routers: int, more: int) -> int:
 
 
 def whole_hubs(routers: int) -> list[int]:
-    """Numbers of links beyond the star with which 0, 1, 2, ... further routers have all their links."""
+    """Numbers of links (in addition to the star) at which 0, 1, 2, ... further routers have all their links."""
     return list(accumulate(range(routers - 2, 0, -1), initial=0))
 
 
@@ -148,7 +149,7 @@ def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.f
 
 
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Fewest paths of any pair (``paths``), and fewest two-hop paths of an unlinked pair (``two_hop_unlinked``).
+    """Fewest paths of any pair of routers (``paths``), and of any pair without an active link (``two_hop_unlinked``).
 
     If all pairs have an active link, ``two_hop_unlinked`` is R - 2, the maximum.
     """
@@ -209,8 +210,8 @@ def over_fraction(
     hub : int
         Router whose links form the star.
     more : sequence of int, optional
-        Numbers of links beyond the star; by default the numbers at which 0, 1, 2, ... further routers have all their
-        links.
+        Numbers of active links in addition to the star; by default the numbers at which 0, 1, 2, ... further routers
+        have all their links.
 
     Returns
     -------
@@ -221,14 +222,14 @@ def over_fraction(
         - ``count``: the kind of path, as in `COUNTS`.
         - ``concentrated``: number of paths with concentrated links.
         - ``random_mean``, ``random_min``, ``random_max``: number of paths with random links.
-        - ``ratio``, ``ratio_to_min``, ``ratio_to_max``: ``concentrated`` divided by each of these; null without a path
-          of this kind.
+        - ``ratio``, ``ratio_to_min``, ``ratio_to_max``: ``concentrated`` divided by the mean, minimum and maximum of
+          the random links; null if this number is 0.
 
     Raises
     ------
     WeftError
-        If there are too few routers or more than `MOST_ROUTERS`, if there is no router `hub`, or if the subnetwork has
-        fewer further links than `more`.
+        If there are too few routers or more than `MOST_ROUTERS`, if there is no router `hub`, or if `more` contains a
+        number above the number of links outside the star.
     """
     if routers > MOST_ROUTERS:
         what = f"paths of {routers} routers: {routers * (routers - 1) // 2:,} links do not fit into memory"

@@ -1,4 +1,4 @@
-"""Reads the prices of a channel from a resolved scenario."""
+"""Reads the energy prices of channels from a resolved scenario (one in which every key has its final value)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-# The units of a resolved scenario, with their values in femtojoules per bit, in watts and in bits.
+# Units in a resolved scenario: energies per bit in femtojoules per bit, powers in watts, and sizes in bits.
 _PER_BIT = {"fJ/bit": 1.0, "pJ/bit": 1e3, "nJ/bit": 1e6}
 _POWER = {"nW": 1e-9, "uW": 1e-6, "mW": 1e-3, "W": 1.0}
 _BITS = {"b": 1.0, "B": 8.0}

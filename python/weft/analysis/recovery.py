@@ -1,10 +1,10 @@
 """Table of the recovery from faults: latency before, during and after the faults, delivered packets, and recovery time.
 
 Source: the reliability argument of TCEP (ISCA 2018), section VII-D. The paper measures no recovery, so we chose the
-quantities. Parameters: none. The engine measures the values during the run: `crates/scenario/src/recovery.rs`
-tests each time bin against random variation. Guarantees: the same columns for faults that a scenario names and for
-faults that are drawn at random. Not modelled: which packets a fault affected. Validation:
-`tests/test_analysis_recovery.py`.
+quantities. Parameters: none. The engine measures the values during the run. `crates/scenario/src/recovery.rs` tests
+whether a time bin differs from the state before the faults by more than random variation. Guarantees: the table has the
+same columns, whether a scenario names the faults or draws them at random. Not modelled: which packets a fault affected.
+Validation: `tests/test_analysis_recovery.py`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def table(results: ResultSet) -> pl.DataFrame:
     Raises
     ------
     ResultsError
-        If no part fails at any point.
+        If no part of the network fails at any point.
     """
     rows = []
     for point, about in enumerate(results.points):
@@ -78,7 +78,7 @@ def table(results: ResultSet) -> pl.DataFrame:
 def _nothing(results: ResultSet) -> ResultsError:
     """Creates the error for results in which no part fails.
 
-    The error repeats the warning of a run about random faults, or names the setting to add.
+    The error repeats the warning that the run gave about random faults, or names the setting to add.
     """
     what = f"nothing fails at any point of {results.root}"
     warnings = [each for summary in results.summaries for each in summary.get("warnings") or []]
@@ -92,7 +92,7 @@ def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> 
     """Row of the table for an episode. If a point has no episode, its row states the reason."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
-    # without the flaw of dropped packets, because these have a separate column
+    # dropped packets are not named as a flaw, because the table has a column for them
     flaw = ", ".join(each.words for each in soundness.flaws(summary) if each is not soundness.DROPPING)
     why = [*lacking, episode.get("unknown"), f"the point is {flaw}" if flaw else None]
     text = "; ".join(dict.fromkeys(filter(None, why)))

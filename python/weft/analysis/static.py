@@ -1,4 +1,4 @@
-"""Writes scenarios in which the power policy `static` keeps only the links on that the oracle finds."""
+"""Writes scenarios in which the power policy `static` keeps only those links on that `oracle` finds."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.analysis.oracle import Found
 
-# Keys of the points that the written scenario replaces.
+# Keys of the original scenario whose values the written scenario replaces.
 _OWN = ("routing", "power.policy")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Links that the oracle finds for a point of a sweep.
+    """Links that `weft.analysis.oracle` finds for a point of a sweep.
 
     Attributes
     ----------
     point : Point
-        The point. The links carry its traffic.
+        The point whose traffic the links carry.
     coordinates : dict
         Swept values of the point, without routing and power policy.
     found : Found
@@ -57,7 +57,7 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
     Raises
     ------
     ScenarioError
-        If the topology of a point is not a grid in which any two routers of a line are linked.
+        If the topology of a point is not a HyperX, in which routers that differ in one coordinate are all linked.
     WeftError
         If the target is not in (0, 1], or a line has no router with the coordinate `hub`.
     """
@@ -94,7 +94,7 @@ def _bandwidth(network: dict[str, Any]) -> float:
 def scenario(answers: Sequence[Answer]) -> dict[str, Any]:
     """A scenario for some points of a sweep, with the routing `pal` and the policy `static`.
 
-    All other keys are those of the sweep.
+    All other keys have the values of the sweep.
 
     If the routing of the points has parameters that `pal` has as well, such as the sensor, their values are kept.
     """

@@ -1,10 +1,10 @@
-"""Computes the energy of trunks under a policy that knows the future traffic and pays for each change of a member.
+"""Computes the energy of trunks under a policy that knows the future traffic and pays for each change of a link.
 
 Source: our own method, as a reference between the floor of `weft.analysis.least_energy` and a real policy. The traffic
-is taken from a run whose links are always on, with ``measure.series {of: channel}``. In each sample a trunk needs
-enough members to carry the flits of its busier direction, but at least one member. A member goes off if the trunk does
-not need it for longer than the two changes (off and on again) take. The member is on again when the trunk needs it
-next. During both changes the member draws full power.
+is taken from a run whose links are always on, with ``measure.series {of: channel}``. A trunk consists of parallel links
+between two routers, its members. In each time sample a trunk needs enough members for the flits of its busier
+direction, and at least one. A member goes off if it is not needed for longer than the two changes (off and on again)
+take. The member is on again when the trunk needs it next. During both changes the member draws full power.
 
 Parameters: the finished run; the times of waking and of going off [s]. Guarantees: in every sample the needed members
 are on. Each member is on at first, and pays for each of its changes. Not modelled: delays of the traffic with fewer
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _FS = 1e15
-# Tolerance, as a share of the bandwidth of a member, within which traffic still fits the members: sums of shares are
-# not exact.
+# Traffic that exceeds the bandwidth of the members by at most this share of one member still fits, because rounding
+# makes sums of shares inexact.
 _SLACK = 1e-9
 
 

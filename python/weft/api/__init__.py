@@ -1,4 +1,4 @@
-"""The public names of `import weft`: `load`, `open_results`, `Sweep` and `Results`.
+"""Modules of the public Python functions and classes: `load`, `open_results`, `Sweep` and `Results`.
 
 The command line uses the same names.
 """

@@ -42,14 +42,14 @@ def load(
         A network that replaces the topology of the scenario. The nodes of the graph are the routers, in the same order.
         The node attribute ``terminals`` is the number of terminals of the router. The edge attribute ``class`` names
         the class of a link. `overrides` reads other attributes: ``{"topology.graph.attributes": {"bandwidth": {"from":
-        "capacity", "unit": "Gb/s"}}}``. In faults, jobs and results, the name of a router is the node of the graph. The
-        name is ``str(node)`` if the node is neither a whole number nor a string.
+        "capacity", "unit": "Gb/s"}}}``. In faults, jobs and results, a router has the name of its node in the graph. If
+        the node is neither a whole number nor a string, this name is ``str(node)``.
     terminals_per_router : int, optional
         Terminals of each router of `topology` that lacks the attribute ``terminals``; by default 0.
     matrix : array_like, optional
         A traffic matrix that replaces the pattern of the scenario. The entry in row s and column d is the traffic from
-        terminal s to terminal d, in any unit. The terminal with the largest sum of its row sends the load of the
-        scenario.
+        terminal s to terminal d, in any unit. The terminal whose row has the largest sum sends at the load of the
+        scenario, and the others send less in proportion.
 
     Returns
     -------

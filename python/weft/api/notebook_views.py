@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.results.quantities import Quantity
     from weft.results.result_set import ResultSet
 
-# Maximum number of points for which the table has rows.
+# Maximum number of rows (points) of the HTML table.
 _ROWS = 30
 _SHOWN = (q.LATENCY, q.P99, q.ACCEPTED, q.ENERGY)
 _POWER = "power_mean_w"
@@ -52,7 +52,7 @@ def of_results(results: ResultSet) -> str:
 
 
 def of_sweep(title: str, folder: Path, points: Sequence[Point], text: str) -> str:
-    """HTML with the swept values and the text of the scenario."""
+    """HTML with the values that the sweep varies, and with the text of the scenario."""
     store = Store(folder)
     done = sum(store.complete(point.hash) for point in points)
     count = f"{_points(len(points))} to run" if not done else f"{_points(len(points))}, {_of_them(len(points), done)}"

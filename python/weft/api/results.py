@@ -40,7 +40,7 @@ class Results(ResultSet):
 
     @property
     def sweep_diagnoses(self) -> list[dict[str, Any]]:
-        """Diagnoses that concern several points together.
+        """Diagnoses (findings, each with a code and a remedy) that concern several points together.
 
         The diagnoses have the form of those in `diagnoses`. The key ``points`` has the row numbers of the points in
         `frame`.
@@ -208,15 +208,16 @@ class Results(ResultSet):
         Returns
         -------
         weft.results.yearly_bill.YearlyBill
-            The bill. The attribute ``frame`` has a row per series of points [kW, kWh/year, money/year]. The attribute
-            ``parts`` has a row per series and part of the profile. Printing the bill shows the tables and notes of
+            The bill. A series is a set of points that differ only in load (or phase), for example all points of one
+            policy. The attribute ``frame`` has a row per series [kW, kWh/year, money/year]. The attribute ``parts`` has
+            a row per series and part (load or phase) of the profile. Printing the bill shows the tables and notes of
             `weft analyse bill`.
 
         Raises
         ------
         ResultsError
-            If neither `keys` nor the scenario has a bill, or if no series has sound points at every load or phase of
-            the profile.
+            If neither `keys` nor the scenario has a bill, or if every series lacks a point without flaws at some load
+            or phase of the profile.
         """
         from weft.api.printed_bill import PrintedBill
         from weft.results.bill_example import example

@@ -1,9 +1,9 @@
-"""`weft.Sweep` has the points of a scenario.
+"""`weft.Sweep` has the points of a scenario: one simulation for each combination of the values that the scenario lists.
 
 A sweep checks its points, runs the points without results, and searches for saturation.
 
-Modules that only a run needs are imported when a run starts, because `check` takes half as long if it does not import
-data frames and progress bars.
+Modules that only a run needs are imported when a run starts. `check` therefore takes half as long, because it imports
+no modules for data frames and progress bars.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import SlurmJobs
     from weft.runs.slurm_search import SearchSubmission
 
-# Length [cycles] of the short run in which `check` counts the work of each thread.
+# Length [cycles] of the short run in which `check` counts the flit-hops (hops of flits) that each thread simulates.
 _COUNTED_CYCLES = 1000
-# Keys of the resolved scenario that change neither the facts of `Implied` nor whether the network can run.
-# `power.policy` is not among them, because it changes both: some routings do not fit a policy, and some policies start
-# with links off.
+# Keys of the resolved scenario whose values neither change the facts of `Implied` nor decide if the network can run.
+# `power.policy` is not one of these keys, because some routings do not work with every policy, and because some
+# policies start with links off.
 _FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loads")
 
 
@@ -56,7 +56,8 @@ class Implied:
     points : list of Point
         Points that have these facts in common.
     facts : dict
-        The facts by name; hops, latency and bound are ``None`` if no terminal sends in the first phase of the traffic:
+        The facts by name. Mean hops, zero-load latency and channel-load bound are ``None`` if no terminal sends packets
+        in the first phase of the traffic. Some facts are:
 
         - ``terminals``, ``routers``, ``radix_ports``, and ``links`` by class.
         - ``diameter_hops``, ``mean_hops``, ``zero_load_latency_cycles``.
@@ -64,7 +65,7 @@ class Implied:
         - ``vc_classes``.
         - ``hints``: settings of buffers that limit what links carry, each with ``path``, ``what`` and ``help``.
         - ``memory_most_bytes``: memory with all buffers full.
-        - ``memory_at_load_bytes``: memory with short queues, for the first point.
+        - ``memory_at_load_bytes``: memory of the first point at its load if its queues stay short.
         - ``sampled``: ``None`` if hops, latency and bound come from all paths. Otherwise a dict about the sample of
           paths: ``paths`` (the number of paths), ``mean_hops_standard_error``,
           ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95 %).
@@ -87,8 +88,8 @@ class Sweep:
     sets : list of tuple
         Overrides, as pairs of path and text.
     named : Named
-        Names that follow from the scenario: of the sweep, of its table and picture (a title), and of its results
-        folder.
+        Name of the sweep, title of its table and picture, and name of its results folder; all are made from the
+        scenario.
     """
 
     def __init__(self, scenario: Scenario, points: Sequence[Point], sets: Sequence[tuple[str, str]] = ()) -> None:
@@ -108,8 +109,8 @@ class Sweep:
         scenario : Scenario
             The scenario as the user wrote it.
         overrides : mapping of str to value, optional
-            Values by dotted path that are applied before the sweep expands: ``{"power.policy": "always_on"}``. A value
-            is a string as on the command line, or any value that JSON can represent.
+            Values by dotted path that replace those of the scenario before Weft makes the points: ``{"power.policy":
+            "always_on"}``. A value is a string as on the command line, or any value that JSON can represent.
 
         Raises
         ------
@@ -129,7 +130,7 @@ class Sweep:
         return f"<weft.Sweep {self.name!r}: {len(self)} points>"
 
     def _repr_html_(self) -> str:
-        """HTML with the swept values and the scenario, which a notebook shows."""
+        """HTML for notebooks, with the values that the sweep varies and the scenario."""
         from weft.api.notebook_views import of_sweep
 
         return of_sweep(self.title, self._root or self.folder, self.points, self.scenario.text)
@@ -152,7 +153,7 @@ class Sweep:
     def check(
         self, *, jobs: int | None = None, force_memory: bool = False, threads: int | None = None
     ) -> list[Implied]:
-        """Check every point, and return the facts of each combination of network, routing, policy and pattern.
+        """Check every point, and return the facts of each combination of network, routing, power policy and pattern.
 
         Parameters
         ----------
@@ -165,14 +166,14 @@ class Sweep:
             Also measure how evenly the work of a run is divided among this number of threads. The fact ``work`` holds
             ``threads``, ``blocks``, ``cycles`` of the measured run, its ``flit_hops``, and ``most_flit_hops``, the
             flit-hops of the busiest thread. ``imbalance`` is the excess of the busiest thread over the mean, as a share
-            of the mean. ``imbalance_of_whole_units`` is the imbalance if only whole rows or groups, with equal work,
-            were assigned to threads.
+            of the mean. ``imbalance_of_whole_units`` is the imbalance that results if each thread gets whole rows or
+            groups of routers, and all of these have equal work.
 
         Raises
         ------
         ScenarioError
-            If a point cannot run, if the points need too much memory, or if the bill of the scenario cannot be computed
-            from the points. The error names the first point that cannot run.
+            If a point cannot run, if the points need too much memory, or if the bill (yearly cost) of the scenario
+            cannot be computed from the points. The error names the first point that cannot run.
         """
         bill_plan.check(self.points)
         if not force_memory:
@@ -215,8 +216,8 @@ class Sweep:
         jobs : int, optional
             Number of points that run at the same time; by default as many as the cores allow.
         threads, blocks : int
-            Threads and blocks of routers inside a run; results do not depend on them. If `blocks` is 0, Weft chooses
-            the number.
+            Number of threads of a run, and number of blocks (groups of routers, each simulated by one thread). Results
+            do not depend on these numbers. If `blocks` is 0, Weft chooses the number.
         force : bool
             Run all points again.
         force_memory : bool
@@ -229,8 +230,7 @@ class Sweep:
         pin : bool
             Pin each thread of all running points to a separate core.
         plain : bool
-            Disable all shortcuts in the engine. Without shortcuts runs are slower, and their results have the same
-            bytes.
+            Disable the shortcuts of the engine, which only save time. Without shortcuts, results have the same bytes.
         watch : callable or False, optional
             Function that the run calls from time to time with the `Status`. By default a notebook shows a progress bar,
             and other environments show nothing. ``False`` shows no bar in notebooks either.
@@ -307,7 +307,8 @@ class Sweep:
     def _prepared(self, out: str | Path | None, words: Sequence[str]) -> Store:
         """Prepare the folder of the results: write the list of points, and remove files that interrupted runs left.
 
-        `words` are further arguments of `run` for the command that continues the sweep.
+        The list of points also stores the command that continues the sweep; `words` are further arguments of this
+        command.
         """
         store = Store(self.folder if out is None else out)
         self._root = store.root
@@ -316,7 +317,7 @@ class Sweep:
         return store
 
     def _missing(self, store: Store, *, force: bool = False) -> list[Point]:
-        """The points that `run` has to run, each once. Checkpoints of points that need no run are removed."""
+        """The points that `run` has to run, without repetitions. Removes the checkpoints of all other points."""
         distinct = {point.hash: point for point in self.points}
         missing = {hash: point for hash, point in distinct.items() if force or not store.sound(hash)}
         Checkpoints(store).forget(hash for hash in distinct if hash not in missing)
@@ -333,7 +334,9 @@ class Sweep:
         checkpoint_every: str | None = None,
         command: Sequence[str] = (),
     ) -> Submission:
-        """Submit the points without results to Slurm as an array of jobs, except points of jobs submitted before.
+        """Submit the points without results to Slurm as an array of jobs.
+
+        Points of jobs that were submitted before and have not ended are left out.
 
         The folder of the results is the same as for `run`. A job that ends early is queued again for its remaining
         points. ``weft status`` shows the progress of the jobs, and ``weft cancel`` ends them.
@@ -404,20 +407,20 @@ class Sweep:
         watch: Callable[[Status], None] | Literal[False] | None = None,
         executor: Executor | None = None,
     ) -> pl.DataFrame:
-        """Search for the saturation load of every curve (combination of the swept values other than the load).
+        """Search for the saturation load of every curve (the points that differ only in load and seed).
 
-        A load is too much if a run at this load is ``saturated``, drops more than 3 % of its packets, or gets stuck.
-        The search first runs both ends of the range of loads. The search then halves the range until its ends are at
-        most `tolerance` apart, and runs one more load on each side of the range. Results are stored in the same way as
-        those of `run`, and no stored run is repeated.
+        A load is too much for the network if a run at this load is ``saturated``, drops more than 3 % of its packets,
+        or gets stuck (packets wait forever). The search first runs both ends of the range of loads. The search then
+        halves the range until its ends are at most `tolerance` apart, and runs one more load on each side of the range.
+        Results are stored in the same way as those of `run`, and no stored run is repeated.
 
         Parameters
         ----------
         out : path, optional
             Folder of the results, by default ``results/<name of the file>-saturation``.
         tolerance : float
-            Distance of two loads [flits/terminal/cycle]. The search ends if one load is too much, another load is not
-            too much, and they are at most this far apart.
+            Accuracy of the saturation load [flits/terminal/cycle]. The search ends when a load that is too much and a
+            load that is not too much differ by at most this value.
         lower, upper : float, optional
             Range of the search [flits/terminal/cycle], by default from `tolerance` to the highest load of a
             terminal: 1, or the bandwidth of its link.
@@ -434,21 +437,22 @@ class Sweep:
             A row per curve, with its coordinates and these columns:
 
             - ``verdict``: ``found``; ``below_range`` (all loads are too much); ``above_range`` (no load is too much);
-              ``not_monotonic`` (a load is too much and a higher one is not); ``not_judged`` (because of bursts, the
-              windows are too short to judge a decisive load).
-            - ``steady_load``: the highest settled load up to which no load is too much.
+              ``not_monotonic`` (a load is too much and a higher one is not); ``not_judged`` (traffic in bursts varies
+              too much for the length of the window, so that Weft cannot judge a load that the search needs).
+            - ``steady_load``: the highest load that is below all loads that are too much, and at which most runs had
+              settled (their latency had stopped rising when the window began).
             - ``saturated_load``: the lowest load from which on all loads are too much.
             - ``accepted_load``: the accepted load at ``saturated_load``, a mean over seeds.
             - ``packet_latency_mean_cycles``: the mean packet latency at ``steady_load``, a mean over seeds.
             - ``stuck``: whether the network gets stuck at ``saturated_load``.
             - ``dropped_share``: share of the packets dropped at ``saturated_load``, if this makes the load too much.
             - ``runs``: number of runs.
-            - ``wider_than_tolerance``: whether the two loads are further apart than the tolerance, because runs between
-              them had not settled.
+            - ``wider_than_tolerance``: whether ``steady_load`` and ``saturated_load`` differ by more than the
+              tolerance, because runs at loads between them had not settled.
             - ``flaw``: reason why the latency is not reliable (not settled, nothing measured), or null.
             - ``loads_run``: all loads that were run, as a string.
-            - ``warned_of``: parameter of the power policy about which a warning says that other loads may saturate the
-              network, or null.
+            - ``warned_of``: null, or the parameter of the power policy for which Weft warns that the network can also
+              saturate at other loads.
 
         Raises
         ------
@@ -484,8 +488,8 @@ class Sweep:
 
         The cores of the job limit the number of points that run at the same time.
 
-        A later call with the same arguments reports whether the job has ended. Once the search is complete,
-        `saturation` returns the table at once.
+        If the method is called again with the same arguments, the result says whether the job has ended. After the end
+        of the search, `saturation` returns its table without further runs.
 
         Parameters
         ----------
@@ -518,7 +522,7 @@ def _memory(point: Point) -> dict[str, int]:
 
 
 def _essence(resolved: dict[str, Any]) -> str:
-    """The resolved scenario without the keys in `_FREE`, as a string.
+    """The resolved scenario (with all defaults) without the keys in `_FREE`, as a string.
 
     Points with equal strings have the same facts of `Implied`.
     """

@@ -1,7 +1,9 @@
-"""Makes BibTeX entries from the section `Source` of model headers, which the engine stores in `MODEL_SOURCES`.
+"""Makes BibTeX entries from the sources of models.
 
-A source names papers as ``Authors, "Title", Venue Year``. Each of these papers becomes a BibTeX entry. A source without
-a title between quotes is not a publication; a BibTeX comment names it instead.
+The header of each model's Rust file has a section `Source`. The engine stores these sections in `MODEL_SOURCES`.
+
+A source names papers as ``Authors, "Title", Venue Year``. Each of these papers becomes a BibTeX entry. If a source has
+no title between quotes, it is not a publication, and becomes a BibTeX comment.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ if TYPE_CHECKING:
 
 # Pattern of a paper in a source: authors, title, and venue up to the year.
 _PAPER = re.compile(r'(?P<authors>[^";:()]+?), "(?P<title>[^"]+)"(?:,? (?P<venue>[^;:"]*?(?:\d{4}|\'\d{2})))?')
-# Pattern of the text before the first author of a paper: the end of the sentence that introduces the paper.
+# Pattern of the text that introduces a paper, up to its first author. The text ends with a full stop or a word like
+# "of".
 _LEAD = re.compile(r"^.*(?:[a-z)]\.|\bof|\bby|\bon|\bas|\bin) (?=[A-Z])", re.DOTALL)
 _YEAR = re.compile(r"(\d{4})|'(\d{2})")
-# Family of the recordings, which are not part of the simulated network.
+# Family of the recordings. They are not cited, because they are not part of the simulated network.
 _RECORDINGS = "measure"
 # Prices are not models, but they are cited like models. The sources of prices are in the header of
 # `crates/scenario/src/prices.rs`, and in the catalogue.
@@ -104,7 +107,7 @@ def entries(used: Sequence[tuple[str, str]]) -> list[Entry]:
         model = f"{family.rpartition('.')[2]} {name}"
         for entry in _papers(source):
             known = found.get(entry.key, entry)
-            # the longest title, because a source may name a paper by the first word of its title
+            # keep the longest title, because another model may name the paper only by the first word of its title
             fields = max(known.fields, entry.fields, key=lambda each: len(each["title"]))
             models = known.models if entry.key in found else ()
             found[entry.key] = Entry(entry.key, fields, (*models, model))
@@ -138,7 +141,7 @@ def models_of(resolved: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -
 
 
 def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Family and name under which the prices of a scenario are cited; empty if the scenario states them itself."""
+    """Family and name of the energy prices that a scenario uses; empty if the scenario states its own prices."""
     power = resolved["power"]
     if "catalogue" in power:
         yield _PRICES, "catalogue"
@@ -147,7 +150,7 @@ def prices_of(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _below(node: Any, key: str) -> Iterator[Any]:
-    """All values of a key at any depth of a section; the section itself if the key is empty."""
+    """All values of a key at any depth of a section; the section itself if ``key`` is empty."""
     if not key:
         yield node
         return

@@ -1,4 +1,6 @@
-"""The command line ``weft``: one module per command, whose `main` returns the exit status (`EXIT_STATUS`).
+"""The command line ``weft``.
+
+Each command has a module; the function `main` of the module returns the exit status (one of `EXIT_STATUS`).
 
 The module `commands` lists all commands, including those of other packages.
 """
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except OSError as problem:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(problem, BrokenPipeError):  # otherwise the program that reads our output has closed the pipe
+        if not isinstance(problem, BrokenPipeError):  # a program that reads our output may end early
             return _refused(WriteError.of("standard output", problem))
     return status
 
@@ -53,7 +55,7 @@ def _status(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return DONE
     except OSError as problem:
-        if problem.filename is None:  # without a file name, the failure is that of printed output
+        if problem.filename is None:  # no file: printing the output failed
             return _refused(WriteError.of("standard output", problem))
         why, remedy = reason(problem.filename, problem)
         return _refused(WeftError.saying(f"{problem.filename} can't be used: {why}", remedy))
@@ -77,7 +79,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     choices = parser.add_subparsers(required=True, metavar="COMMAND")
-    # commands of the core start faster, because no other packages are searched for commands
+    # for a command of Weft itself, Weft does not search other packages for commands, so that it starts faster
     known = [wanted] if wanted in commands.CORE else commands.names()
     for name in [wanted] if wanted in known else known:
         try:

@@ -21,9 +21,9 @@ _MOST = (1 << 32) - 1
 
 
 def command(commands: Commands, name: str, help: str, example: str) -> argparse.ArgumentParser:
-    """Add a command, whose help begins with its line in the list of commands."""
+    """Add a command. Its own help begins with the same text that describes it in the list of commands."""
     description = f"{help[0].upper()}{help[1:]}."
-    listed = help.replace("%", "%%")  # argparse expands % in the line of the list, and only there
+    listed = help.replace("%", "%%")  # argparse expands % in the list of commands, but not in a description
     return commands.add_parser(name, help=listed, description=description, epilog=f"Example: {example}")
 
 
@@ -32,7 +32,7 @@ def in_any_order(parser: argparse.ArgumentParser) -> None:
     plain = parser.parse_known_args
 
     def mixed(args: Any = None, namespace: Any = None) -> Any:
-        parser.parse_known_args = plain  # type: ignore[method-assign] # the next line calls this attribute
+        parser.parse_known_args = plain  # type: ignore[method-assign] # or the next line calls `mixed`
         try:
             return parser.parse_known_intermixed_args(args, namespace)
         finally:
@@ -128,7 +128,10 @@ def word(text: str) -> str:
 
 
 def _no_scenario(text: str) -> str:
-    """Refuse a scenario file as the value of an option. An option with several values takes all words after it."""
+    """Refuse a scenario file as the value of an option.
+
+    An option with several values takes all words after it, so that it can take the scenario by mistake.
+    """
     if Path(text).suffix in _SCENARIOS:
         raise argparse.ArgumentTypeError(f"{text!r} is a scenario: write it before this option")
     return text
@@ -180,7 +183,7 @@ def _quantity(text: str, units: Mapping[str, float], what: str, example: str) ->
 
 
 def interval(text: str) -> str:
-    """Interval of checkpoints in the form that `weft.runs.checkpoints` reads."""
+    """Interval between checkpoints of a run, in the form that `weft.runs.checkpoints` reads."""
     from weft.runs.checkpoints import Every
 
     try:

@@ -72,9 +72,9 @@ def lines(schema: dict[str, Any], every: dict[str, list[dict[str, Any]]], family
 
 
 def _rows(schema: dict[str, Any], parameter: parameters.Parameter, families: list[set[str]]) -> list[list[str]]:
-    """Rows for a parameter, for its allowed words, and for the parameters of these words.
+    """Rows for a parameter of a model, for its allowed words, and for the parameters that each of these words has.
 
-    Models are not among the words, because they are listed separately.
+    If the words are names of models, they get no rows, because models are listed separately.
     """
 
     def of_a_family(parameter: parameters.Parameter) -> bool:
@@ -91,7 +91,7 @@ def _rows(schema: dict[str, Any], parameter: parameters.Parameter, families: lis
 
 
 def _wrapped(rows: list[list[str]]) -> list[list[str]]:
-    """Rows of a table in which a last cell that is too wide for the screen continues in further rows."""
+    """Rows of a table. If the last cell of a row is too wide for the screen, its text continues in further rows."""
     taken = sum(max(map(len, column)) + 2 for column in zip(*(row[:-1] for row in rows), strict=True))
     room = max(40, shutil.get_terminal_size((120, 24)).columns - taken)
     return [

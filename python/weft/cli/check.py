@@ -40,9 +40,9 @@ _HEADS = {
     "memory_at_load_bytes": "memory of a run at its load, without saturation",
     "memory_most_bytes": "maximum memory of a run: saturated, with all buffers full",
 }
-# Facts that are left out if the scenario has no value for them.
+# Facts that are not printed if they have no value for the scenario.
 _RARE = ("accepted_load_bound",)
-# Headings of facts in SI units; each is listed after the fact of the same key.
+# Headings of facts in SI units. Each value in SI units is printed after the fact that has the same key in `_HEADS`.
 _SI_HEADS = {
     "bandwidth": "bandwidth of a channel [Gb/s]",
     "vc_limit": "limit of a single VC [Gb/s]",
@@ -63,7 +63,7 @@ _SAMPLED = (
 )
 # Maximum number of failed links or routers that are listed for a share of failures.
 _LISTED = 100
-# Words for the paths to which the channel-load bound applies, by `channel_load_bound_of`.
+# Descriptions of the paths to which the channel-load bound applies, by the value of the fact `channel_load_bound_of`.
 _BOUND_OF = {
     "fixed_paths": "",
     "empty_queues": ", of the paths chosen with empty queues",
@@ -150,7 +150,7 @@ def _bounds(sweep: Sweep, *, estimate: bool) -> dict[str, list[Bounds]]:
 
 
 def _too_short(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[dict[str, str]]:
-    """Warnings about points whose longest possible window is shorter than the minimum run time of their programs."""
+    """Warnings about points whose programs need more time than the longest window that the scenario allows."""
     from weft.programs import bounds
 
     warnings = (bounds.too_short(point, found[point.hash]) for point in sweep.points)
@@ -158,9 +158,12 @@ def _too_short(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[dict
 
 
 def _document(sweep: Sweep, implied: list[Implied], *, estimate: bool) -> dict[str, Any]:
-    """JSON document: the facts of each combination, the coordinates of its first point, and its number of points.
+    """JSON document of the check.
 
-    Each warning is listed once.
+    For each combination of network, routing, policy and pattern, the document has the facts, the coordinates of the
+    first point, and the number of points.
+
+    The document lists each warning once.
     """
     groups = [
         {"points": len(each.points), "coordinates": each.points[0].coordinates, "facts": each.facts} for each in implied
@@ -229,7 +232,7 @@ def _sweep(sweep: Sweep) -> list[str]:
 
 
 def _implied(implied: list[Implied], units: str) -> list[str]:
-    """Lines with the facts that all points share, and a table of the other facts with a row per combination."""
+    """Lines with the facts that are equal for all points, and a table of the other facts with a row per combination."""
     heads = _heads(units)
     rows = [_row(each.facts, heads) for each in implied]
     heads = {key: head for key, head in heads.items() if any(key in row for row in rows)}
@@ -292,7 +295,7 @@ def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _modes(facts: dict[str, Any]) -> list[str]:
-    """Lines with the modes of switched links, their rates and prices; empty if the policy switches no links."""
+    """Lines with the modes (power states) of links, their rates and prices; empty if the policy switches no links."""
     modes = facts["modes"]
     if not modes:
         return []
@@ -333,7 +336,7 @@ def _queueing(facts: dict[str, Any]) -> list[str]:
 
 
 def _marking(facts: dict[str, Any]) -> list[str]:
-    """Lines with the queue length from which congestion control marks packets, and the port memory.
+    """Lines with the queue length above which congestion control marks packets, and with the memory of ports.
 
     Without a congestion control that marks packets there are no lines.
     """
@@ -359,7 +362,7 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
         more = f" and {len(failing) - _LISTED} more" if len(failing) > _LISTED else ""
         count = f"{len(failing)} of {each['candidates']} {what} ({each['share']})"
         links, of_all = each["links"]
-        if of_all > each["candidates"]:  # parallel links fail together
+        if of_all > each["candidates"]:  # the shares are of trunks, because parallel links fail together
             pairs = f"{len(failing)} of {each['candidates']} pairs of routers connected by {what}"
             count = f"{pairs} ({links} of {of_all} links; {each['share']})"
         values += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
@@ -374,7 +377,7 @@ def _classes(facts: dict[str, Any]) -> list[str]:
     ]
     for each in facts["protocols"]:
         if each["requests"] is None:
-            continue  # the hint on shared VCs covers this case
+            continue  # if the VCs are shared, a hint says so
         both = f"job {each['job']}, {each['requests']} and {each['replies']}"
         verdict = "can't deadlock" if each["deadlock_free"] else "can deadlock"
         lines.append(f"{both}: requests and replies {verdict}: {each['why']}")

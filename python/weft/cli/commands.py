@@ -1,8 +1,8 @@
-"""The commands of ``weft``: those of the core with a module for each, and those of other installed packages.
+"""The commands of ``weft``: the core commands, which are part of Weft, and the commands of other installed packages.
 
-A module of a command has `add`, which adds its parser, and `main`, which returns the exit status. A package adds a
-command by an entry point of the group ``weft.commands``. The name of the entry point is the command, and its value is
-the module.
+Each command is a module with two functions: `add` adds its parser, and `main` runs it and returns the exit status. A
+package adds a command by an entry point of the group ``weft.commands``. The name of the entry point is the command, and
+its value is the module.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def _typeset(compared: Comparison, ending: str) -> str:
 
 
 def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """A row for each place (combination of coordinates) with the values of a quantity, and the same rows as strings."""
+    """A row with the values of a quantity for each place (combination of coordinates), and the same rows as strings."""
     from weft.text.columns import number
     from weft.text.labels import label
 
@@ -144,7 +144,7 @@ def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any
 
 
 def _table(compared: Comparison, quantity: Quantity) -> list[str]:
-    """Lines of a table with a quantity at each place (combination of coordinates).
+    """Lines of a table with the values of one quantity in both sets, at each place (combination of coordinates).
 
     The last line counts the places at which the quantity differs.
     """
@@ -202,7 +202,10 @@ def _legend(compared: Comparison, half: str = "+-") -> list[str]:
 
 
 def _flawed(compared: Comparison) -> list[str]:
-    """Lines that count the runs of A and of B by their worst flaw, except the endings that the table shows."""
+    """Lines that count the runs of A and of B by their worst flaw.
+
+    Endings of runs that the table shows are not counted.
+    """
     from weft.results import codes, comparison, soundness
 
     lines = []

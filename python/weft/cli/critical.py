@@ -90,7 +90,7 @@ def _as_json(paths: Sequence[Critical]) -> list[dict[str, Any]]:
 
 
 def _links(found: Found) -> list[str]:
-    """Lines with the time of transfers in interfaces and in the network, and with the links that they use most."""
+    """Lines with the time that messages of the path spend in interfaces and links, and with their most used links."""
     if not found.watched:
         return []
     cycle = found.summary["cycle_seconds"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.design.catalogue_hardware import Hardware
     from weft.design.measured_design import Assumptions
 
-# Tables of a comparison that are printed after the table of the designs.
+# Names of the tables of a comparison that `--table` accepts.
 _TABLES = ("designs", "failures", "diversity", "distances")
 
 
@@ -205,7 +205,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def _assumed(options: argparse.Namespace, named: Hardware | None = None) -> Assumptions:
     """Assumptions about all designs, from the options.
 
-    `named` is the hardware that the scenarios name; an option that names other hardware has priority.
+    `named` is the hardware that the scenarios name. If an option names other hardware, Weft uses that of the option.
     """
     from weft.design import price_list
     from weft.design.measured_design import Assumptions

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
 _BAR = 40
-# Maximum number of printed candidates of a choice, and of printed paths; `--json` has all.
+# Maximum numbers of printed lines: candidates among which a routing chooses a hop, and paths. `--json` has all of them.
 _CANDIDATES, _PATHS = 16, 32
 
 
@@ -88,7 +88,7 @@ def _code(name: str, as_json: bool) -> int:
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
-    """Refuse options that do not apply to the chosen subject of the explanation."""
+    """Refuse options that have no effect for the chosen subject (topology, routing, stall, ...)."""
     given = {
         "--set": (options.sets, ("topology", "routing", "program")),
         "--from": (options.source is not None, ("routing",)),
@@ -144,7 +144,7 @@ def _topology(facts: dict[str, Any]) -> list[str]:
 def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
     """Lines on links whose two directions belong to different classes.
 
-    Each pair of classes of the two directions gets one line.
+    Such links are counted by the pair of classes, with one line per pair.
     """
     ways = "{} of {} in one direction and {} in the other, listed under both"
     return [ways.format(_plural(pair["links"], "link"), *pair["classes"]) for pair in pairs]
@@ -157,7 +157,7 @@ def _trunks(by_width: dict[str, int]) -> str:
 
 
 def _distances(routers: list[int], terminals: list[int]) -> list[str]:
-    """Lines with the pairs of routers and of terminals at each distance, and a bar for the share of terminal pairs."""
+    """Lines with the number of router pairs and terminal pairs at each distance, and a bar for the terminal pairs."""
     shares = [pairs / max(1, sum(terminals)) for pairs in terminals]
     rows = [
         [str(hops), str(of_routers), str(of_terminals), f"{100 * share:.1f} %"]
@@ -192,7 +192,7 @@ def _vc_classes(links: list[dict[str, Any]]) -> str:
 
 
 def _choices(choices: list[dict[str, Any]]) -> list[str]:
-    """Lines with the costs that the routing compares at each router of the path.
+    """Lines with the costs of the possible hops that the routing compares at each router of the path.
 
     Routers at which the costs are equal are listed together.
     """
@@ -209,7 +209,7 @@ def _choices(choices: list[dict[str, Any]]) -> list[str]:
 
 
 def _choice(choice: dict[str, Any], hops: list[int]) -> list[str]:
-    """Lines with the costs that the routing compares at a router. Candidates with equal cost share one line."""
+    """Lines with the costs of the possible hops at a router. Hops with equal values share one line."""
     counts = Counter(tuple(each.items()) for each in choice["candidates"])
     rows = [
         [
@@ -263,7 +263,7 @@ def _likely(path: dict[str, Any]) -> str:
 def _chain(path: dict[str, Any], end: int | str, *, classes: bool) -> str:
     """The hops of a path as a string, each with its VCs.
 
-    If each message class has its own VCs, the VC class is shown instead.
+    If message classes have their own VCs, the string shows the VC class of each hop instead.
     """
     hops = [(hop, hop["class"] if classes else _ranges(hop["vcs"])) for hop in path["hops"]]
     chain = "".join(f"{hop['router']} -[{hop['port']}, {hop['link']}, {vcs}]-> " for hop, vcs in hops)

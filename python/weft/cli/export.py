@@ -87,7 +87,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _in_si(database: Database, table: str, sql: str) -> str:
-    """SQL query for a table with further columns: latencies in us and loads in Gb/s per terminal."""
+    """SQL query for a table with added columns that have latencies in us and loads in Gb/s per terminal."""
     from weft.results import over_seeds, si_units
 
     if table not in over_seeds.TABLES:
@@ -129,7 +129,7 @@ def _averaged(database: Database, sql: str) -> str:
 
 
 def _columns(database: Database, table: str, sql: str, asked: str | None) -> list[str]:
-    """Names of the requested columns; an empty list stands for all columns.
+    """Names of the requested columns; an empty list means all columns.
 
     Raises
     ------
@@ -149,7 +149,9 @@ def _columns(database: Database, table: str, sql: str, asked: str | None) -> lis
 
 
 def _query(table: str) -> str:
-    """SQL query for all rows of a table. The query sets an order, because several threads scan the files of a table.
+    """SQL query for all rows of a table.
+
+    The query sets an order of the rows, because several threads read the files of a table, in no fixed order.
 
     Raises
     ------

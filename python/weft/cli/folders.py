@@ -37,7 +37,7 @@ def opened(folder: str) -> Results:
 
 
 def tell_of_others(folder: str | Path) -> None:
-    """Warn of other runs and jobs that use, or will use, the folder of a run that is about to start."""
+    """Warn of other runs and jobs that write to the folder of a run that is about to start, or will do so later."""
     from weft.results.store import Store
     from weft.runs.arrays import standing
     from weft.runs.beacon import at_work

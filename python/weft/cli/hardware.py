@@ -56,7 +56,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _figures(figures: list[dict[str, Any]]) -> list[str]:
-    """Lines of the table of figures (power and prices), one per figure."""
+    """Lines of the table of figures (power or price of a part), one per figure."""
     head = ["figure", "Gb/s", "unit", "median", "least", "most", "rows"]
     cells = [
         [

@@ -26,7 +26,7 @@ def scenario(options: argparse.Namespace) -> tuple[Scenario, list[tuple[str, str
 
     sets: dict[str, str] = {}
     for path, value in map(_split, options.sets):
-        sets.pop(path, None)  # the last value of a path counts, and takes its position among the overrides
+        sets.pop(path, None)  # if a path occurs twice, only the last value counts, at its position
         sets[path] = value
     return Scenario.from_file(options.file), list(sets.items())
 
@@ -54,7 +54,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def first_of(sweep: Sweep) -> list[str]:
-    """Lines that name the point of a sweep to which the output applies: the first one."""
+    """Lines that say that the output is about the first point of a sweep; empty if the sweep has one point."""
     if len(sweep) == 1:
         return []
     taken = ", ".join(f"{path} = {label(value, path)}" for path, value in sweep.points[0].coordinates.items())

@@ -28,8 +28,8 @@ class Parser(argparse.ArgumentParser):
     def _with_negative_values(self, words: list[str]) -> list[str]:
         """Join each option with a negative value that follows, as in ``--L=-5ns``.
 
-        Argparse takes a word such as ``-5ns`` for an option. The joined value reaches the check of the option, whose
-        error names the fault.
+        Argparse takes a separate word such as ``-5ns`` for an option. If the value is joined, the check of the option
+        refuses it with an error that names the fault.
         """
         joined: list[str] = []
         for word in words:

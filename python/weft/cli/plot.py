@@ -16,7 +16,7 @@ from weft.text import shell
 if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
-# The command-line options that are parameters of `Appearance.of`.
+# Options of the command line that are passed to `Appearance.of`, as parameters of the same names.
 _APPEARANCE = ("width", "height", "labels", "title", "legend", "order", "xlim", "ylim", "style", "panels", "units")
 
 

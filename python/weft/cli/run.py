@@ -111,7 +111,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _written(options: argparse.Namespace, results: Results, store: Store) -> list[list[str]]:
-    """Write the tables as CSV files, and return the lines to print about parts of points (such as jobs)."""
+    """Write the tables as CSV files, and return the printed lines about the parts of each point, such as its jobs."""
     from weft.results import si_units, tables
 
     store.replace("table.csv", results.frame.write_csv())

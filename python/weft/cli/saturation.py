@@ -127,7 +127,8 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
         *columns(head, rows, left=len(apart) + 1),
     ]
     verdicts = list(map(Verdict, frame["verdict"].unique(maintain_order=True)))
-    # without curves whose packets are dropped at faults, because other loads or windows do not help there
+    # without curves on which faults drop packets, because the notes propose other loads or windows, which do not help
+    # there
     of_load = frame.filter(frame["dropped_share"].is_null())["verdict"].unique(maintain_order=True)
     values = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
     values += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
@@ -153,7 +154,7 @@ _NOTES = {
 
 
 def _is_late(frame: pl.DataFrame) -> bool:
-    """Whether some curve is not judged, has no steady load, and ran loads that had not settled."""
+    """Whether some curve has no verdict and no steady load, and at some of its loads runs had not settled."""
     late = (frame["verdict"] == Verdict.OPEN) & frame["steady_load"].is_null() & (frame["unsettled_loads"] > 0)
     return bool(late.any())
 
@@ -171,7 +172,7 @@ def _dropped(row: dict[str, Any]) -> str:
 
 
 def _above(frame: pl.DataFrame) -> list[str]:
-    """Notes that explain why curves have no saturated load."""
+    """Notes that explain for which reason no load saturated a curve."""
     unsettled = frame["unsettled_loads"].to_list()
     values = []
     if not frame.filter((frame["unsettled_loads"] == 0) & frame["warned_of"].is_null()).is_empty():

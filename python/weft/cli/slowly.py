@@ -13,7 +13,7 @@ from weft.text.columns import clock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Time before the first line [s], factor by which each further interval is longer, and longest interval [s].
+# Time before the first line [s], ratio of each interval between lines to the one before, and longest interval [s].
 _FIRST, _LONGER, _LONGEST = 5.0, 1.5, 60.0
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.runs.saturation_search import SaturationSearch
     from weft.runs.slurm_jobs import Plan, SlurmJobs
 
-# Names of the options of jobs. Then the options of a local run that jobs do not have, each with the remedy.
+# Names of the options that only Slurm jobs have. Then the options that only a local run has, each with the remedy.
 _OF_JOBS = ("partition", "account", "time_limit", "job_time", "memory", "cpus", "max_jobs", "setup", "python")
 _OF_A_RUN = {
     "jobs": "--cpus sets the cores of a job, and therefore the points that it runs at the same time",

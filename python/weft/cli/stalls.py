@@ -1,4 +1,8 @@
-"""Prints stuck points: the packets that wait, or the ranks of a program, and the command that runs the point again."""
+"""Prints stuck points.
+
+For each stuck point, the output lists the waiting packets, or the waiting ranks of a program, and the command that runs
+the point again.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 
-# Number of stuck points whose packets are listed; each further point gets one line.
+# Maximum number of stuck points whose packets are listed. Each further point gets one line.
 _LISTED = 3
 
 
@@ -87,7 +91,7 @@ def _replay(results: ResultSet, row: int) -> str:
 def _weft() -> list[str]:
     """The words that start this program.
 
-    The words contain the full path of the program, because it may not be on the search path.
+    The words contain the full path of the program, because the shell possibly does not find it by its name.
     """
     called = Path(sys.argv[0])
     return [sys.argv[0]] if called.stem == "weft" and called.is_file() else [sys.executable, "-m", "weft"]

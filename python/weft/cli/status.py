@@ -104,7 +104,7 @@ def _array(array: ArrayStatus) -> list[str]:
 
 
 def _twice(notes: list[dict[str, Any]]) -> str:
-    """String that counts the points that were run twice, and says whether their results differ."""
+    """String with the number of points that two runs simulated, and of those whose two results differ."""
     different = sum(note["same"] is False for note in notes)
     what = f"{different} with DIFFERENT results: check these machines" if different else "no results differ"
     dead = sum(note["overruled_by"] is not None for note in notes)
@@ -127,7 +127,7 @@ def _run(run: dict[str, Any]) -> list[str]:
 
 
 def _listed(head: str, lines: list[str]) -> list[tuple[str, str]]:
-    """Table rows for these lines; lines beyond the maximum number are only counted."""
+    """Table rows for these lines. If there are too many lines, the last row counts those that are left out."""
     more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
     return [(head, line) for line in lines[:_LISTED] + more]
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from weft import _engine
     from weft.cli.arguments import Commands
 
-# Default parameters of LogGOPSim, which `_MEANINGS` describes; S is the size of the largest eager message.
+# Default parameters of LogGOPSim; `_MEANINGS` describes them. S is the size of the largest eager message (one that is
+# sent without waiting for its receiver).
 _DEFAULTS = {"L": "2500ns", "o": "1500ns", "g": "1000ns", "G": "6ns", "O": "0ns", "S": "65535B"}
 _MEANINGS = {
     "L": "latency of a message",
@@ -226,12 +227,12 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def _size(text: str) -> str:
-    """Return a size with its unit. A bare number is a number of bytes, as in LogGOPSim's option of the same name."""
+    """Return a size with its unit. A number without a unit means bytes, as in LogGOPSim's option of the same name."""
     return f"{text}B" if text.isascii() and text.isdecimal() else text
 
 
-# A program that ends at once, for testing parameters. Each parameter is tested with this program, so that an error
-# about a parameter can name its option.
+# A program without messages. Weft tests each parameter separately with this program, so that an error about a parameter
+# can name the option of this parameter.
 _EMPTY = b"num_ranks 1\nrank 0 {\n}\n"
 
 

@@ -19,7 +19,8 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# All kinds of cables in the catalogue.
+# All kinds of cables in the catalogue: fibres with modules (`sr`, `dr`, `fr`), copper (`dac`, `acc`), active optical
+# (`aoc`).
 CABLES = ("sr", "dr", "fr", "dac", "acc", "aoc")
 # Kinds of cables that are sold with both ends attached. A cable of another kind consists of two modules and a fibre.
 _WHOLE = ("dac", "acc", "aoc")
@@ -32,7 +33,7 @@ class Hardware:
     Attributes
     ----------
     name : str
-        Names of the catalogue, the speed and the cables, as one string.
+        Name that contains the catalogue, the speed and the cables.
     speed, cables, terminal_cables, routers : str
         Values of the keys with these names in `power.catalogue` of a scenario.
     base_w_per_port : float
@@ -42,8 +43,8 @@ class Hardware:
     module_w, terminal_module_w : float
         Power of the module at each end of a cable between routers, and at each end of a terminal's cable [W].
     bit_pj : float
-        Energy of a router per forwarded bit [pJ/bit]. The energy of bits is not part of the power of a design, because
-        a design carries no traffic.
+        Energy of a router per forwarded bit [pJ/bit]. The power of a design does not include this energy, because a
+        design is not simulated with traffic.
     """
 
     name: str
@@ -77,8 +78,8 @@ class Hardware:
     def power_w(self, routers: int, radix: int, links: int, terminals: int) -> float:
         """Power of an idle network [W].
 
-        The power is the sum over routers with `radix` ports, over wired ports, and over the modules at both ends of
-        each cable.
+        The power is the sum of three parts: all ports of the routers (`radix` each), wired ports, and modules at cable
+        ends.
         """
         boxes = routers * radix * self.base_w_per_port + (2 * links + terminals) * self.port_w
         return boxes + 2 * links * self.module_w + 2 * terminals * self.terminal_module_w
@@ -101,7 +102,7 @@ class Hardware:
     def priced(self) -> Hardware | None:
         """Hardware of the same speed whose parts all have a price; ``None`` if the catalogue has none.
 
-        The cables between routers stay as they are, if this is possible.
+        The result keeps the cables between routers if these have a price.
         """
         kinds, own = (self.cables, *CABLES), (self.terminal_cables, *CABLES)
         for cables, terminal_cables in ((first, second) for first in kinds for second in own):
@@ -122,7 +123,7 @@ class Hardware:
 
 
 def _medians(speed: str) -> dict[str, float]:
-    """The figures of the catalogue for a speed, by name."""
+    """Medians of the figures (powers and prices) that the catalogue has for a speed, by the name of the figure."""
     gbps = int(speed.removesuffix("Gb/s"))
     return {each["figure"]: each["median"] for each in _engine.catalogue()["figures"] if each["speed_gbps"] == gbps}
 

@@ -1,4 +1,4 @@
-"""Compares the designs of networks side by side."""
+"""Compares designs of networks: topologies with their size, for which cost and other properties are computed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Comparison:
 
     @property
     def distances(self) -> pl.DataFrame:
-        """Number of pairs in each ``design`` by distance, as described at `MeasuredDesign.distances`."""
+        """Number of router and terminal pairs by distance, for each ``design`` (see `MeasuredDesign.distances`)."""
         return pl.concat([_named(each.name, each.distances) for each in self.designs])
 
     def remarks(self) -> list[str]:
@@ -122,7 +122,7 @@ def common(named: Sequence[Hardware | None]) -> Hardware | None:
 def _of_file(path: Path) -> list[tuple[Design, list[Hardware | None]]]:
     """The designs of a file, and the hardware that the file names for each.
 
-    The name of a topology of a scenario consists of the values that the sweep sets.
+    For a sweep, the name of each topology consists of the values that the sweep varies.
     """
     scenario = Scenario.from_file(path)
     if any(line.startswith(("topology:", "sweep:", "zip:")) for line in scenario.text.splitlines()):
@@ -142,7 +142,7 @@ def _hardware(point: Point) -> Hardware | None:
 
 
 def _names(topologies: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Short names of topologies: only the kind if no other topology has it, otherwise the kind with all parameters."""
+    """Short names of topologies: only the kind (such as ``torus``) if it occurs once, otherwise with all parameters."""
     kinds = [next(iter(topology)) for topology in topologies]
     return [
         kind if kinds.count(kind) == 1 else in_words(topology) for kind, topology in zip(kinds, topologies, strict=True)

@@ -1,7 +1,7 @@
 """Finds the bisection of a network by graph partitioning.
 
-METIS proposes two halves for each of many seeds, and the engine balances and improves the halves. The cut with the
-fewest links is kept.
+A bisection divides the routers into two halves with as few links between them as possible. The library METIS proposes
+halves for each of many random seeds, and the engine balances and improves them. The cut with the fewest links is kept.
 
 Source: G. Karypis, V. Kumar, "A Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", SIAM J.
 Sci. Comput. 20(1), 1998. Any cut that is found in this way is an upper bound of the bisection. If all routers have the

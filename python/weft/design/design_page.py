@@ -1,4 +1,4 @@
-"""Writes a comparison or a search as an HTML page: tables and pictures in one file that works offline."""
+"""Writes a comparison of designs or a search for designs as one HTML file, with tables and pictures."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _data(comparison: Comparison, frame: pl.DataFrame, found: Found | None) -> d
 
 
 def _points(found: Found) -> dict[str, Any]:
-    """Data points of the picture of a search: candidates within the limits, and the whole Pareto front.
+    """Points in the scatter plot of a search: candidates within the user's limits, and the whole Pareto front.
 
     If there are too many candidates, only an evenly spaced sample of them is included.
     """

@@ -1,12 +1,13 @@
-"""Searches all families of topologies for designs with N terminals, at most R ports per router, and a maximum cost.
+"""Searches all families of topologies for designs (networks) with N terminals and at most R ports per router.
 
-The search computes the numbers of every candidate by formula. The best designs form the Pareto front: no other design
-is at least as good in cost, power, diameter and bisection, and better in one of them. If the formula for a bisection is
-not exact, its result is rarely too low, so the front rarely lacks a design because of the formula. Therefore the search
-builds and measures only the designs on the front, and computes the front again with the measured bisections. The search
-repeats this until all designs on the front have exact or measured bisections. If the user gives sizes of racks, costs
-are measured in the same way. Formulas do not give the lengths of cables then, so all cables are assumed to have their
-minimum length until a design is built.
+The search computes cost, power, diameter and bisection of every candidate by formula. A candidate is on the Pareto
+front if no other candidate is at least as good in all four quantities and better in one. Some formulas for the
+bisection are not exact, but their results are rarely too low. Therefore a wrong formula rarely keeps a design off the
+front. The search builds the graphs of only the designs on the front, measures their bisections, and computes the front
+again. The search repeats this until all designs on the front have exact or measured bisections.
+
+If the user gives sizes of racks, no formula gives the lengths of cables. The search then assumes minimum lengths for
+all cables, and measures the costs of the designs on the front in the same way as their bisections.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
     from weft.design.wanted import Wanted
 
 MEASURED = "measured"
-# Maximum sum of the links of the designs that a search builds; more links would take more than some seconds.
+# Maximum number of links of all designs that a search builds, summed; building more would take too long.
 MOST_LINKS = 300_000
-# Number of seeds with which the partitioner runs while the search computes a front.
+# Number of random seeds with which the graph partitioner METIS searches each bisection while the search computes a
+# front.
 _SEEDS = 4
 # The quantities by which the search compares designs, each with 1 if less is better, and -1 if more is better.
 _AIMS = {"cost_usd": 1, "power_w": 1, "diameter_hops": 1, "bisection_links": -1}
@@ -50,18 +52,18 @@ class Found:
     wanted : Wanted
         The requested properties.
     candidates : polars.DataFrame
-        All designs with enough terminals within the radix, with numbers by formula. The columns are:
+        All designs with enough terminals and not too many ports per router, with numbers by formula. The columns are:
 
         - ``topology``, ``routers``, ``terminals``, ``radix_ports``, ``links``, ``diameter_hops``.
         - ``bisection_links``: number of links of the bisection.
         - ``bisection_is``: quality of the formula of the bisection, or ``measured``. A measured bisection is the best
           cut found.
         - ``bisection_per_terminal``: links of the bisection divided by half the terminals.
-        - ``racks``: ``None`` if racks have a size and the design was not built.
-        - ``cost_usd``, ``cost_is``: cost, and whether it is only a lower bound, because racks have a size and the
-          design was not built.
-        - ``power_w``.
-        - ``within_limits``: whether these numbers meet the limits.
+        - ``racks``: number of racks; ``None`` if the user gives the size of racks and the design was not built.
+        - ``cost_usd``, ``cost_is``: cost, and the word ``at least`` if it is only a lower bound, because the user gives
+          the size of racks and the design was not built.
+        - ``power_w``: power of the network without traffic.
+        - ``within_limits``: whether these numbers meet the limits of `wanted`.
         - ``on_front``: whether the design is on the Pareto front.
     topologies : list of dict
         Name and parameters of each candidate.
@@ -117,10 +119,10 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     wanted : Wanted
         Properties that a design must have.
     assumed : Assumptions, optional
-        Prices, packaging, power; by default those of the FleX paper.
+        Assumptions about prices, packaging and power; by default those of the FleX paper (IEEE Access 2022).
     most_measured_links : int
-        Maximum number of links of all designs that are built, summed. If a front needs more, its most expensive designs
-        keep the bisections of the formulas.
+        Maximum sum of the links of all designs that the search builds. If the designs on the front have more links, the
+        most expensive ones keep the bisections that the formulas give.
 
     Raises
     ------
@@ -143,8 +145,8 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
     if not rows:
         refuse_radix(wanted, room)
     frame = pl.DataFrame(rows, orient="row", schema=_SCHEMA)
-    # all designs with only a lower bound are measured, because the bound could keep them off the front. There are few
-    # of these designs
+    # if a formula gives only a lower bound of the bisection, this bound could wrongly keep the design off the front.
+    # The search measures all these designs; there are few of them
     lower = (frame["bisection_is"] == LOWER).to_numpy()
     frame = _with_measured(frame, topologies, _within(wanted, frame) & lower, assumed)
     measured = 0
@@ -174,7 +176,7 @@ def search(wanted: Wanted, assumed: Assumptions | None = None, most_measured_lin
 
 
 def _is_known(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Boolean mask that selects the designs with an exact or measured bisection and cost."""
+    """Boolean mask of the designs with an exact or measured bisection, and a cost that is not only a lower bound."""
     known = frame["bisection_is"].is_in([EXACT, MEASURED]) & (frame["cost_is"] != AT_LEAST)
     return known.to_numpy()
 
@@ -182,7 +184,7 @@ def _is_known(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 def _within(wanted: Wanted, frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Boolean mask that selects the designs within the limits.
 
-    A design also counts as within the limits if its bisection is only a lower bound and misses the limit.
+    If the bisection of a design is only a lower bound, the limit of the bisection is ignored.
     """
     within = np.ones(len(frame), dtype=bool)
     for limit, (column, sign, *_) in LIMITS.items():
@@ -235,7 +237,7 @@ _SCHEMA = {
 
 
 def _unpriced(assumed: Assumptions) -> WeftError:
-    """The error about a search without prices, with hardware of the same speed that has prices."""
+    """The error about a search without prices. It proposes hardware of the same speed that has prices."""
     remedy = "name a price list with `--prices FILE` (`weft design prices --list` shows one)"
     why = "there is no price list"
     if assumed.hardware is not None:
@@ -269,7 +271,7 @@ def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions, prices: Pri
 
 
 def pareto(aims: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Indices of the rows that no other row dominates; in each column less is better.
+    """Indices of the rows on the Pareto front: no other row is at most as large in all columns and smaller in one.
 
     Of several equal rows, only the first is returned.
 

@@ -1,4 +1,4 @@
-"""Measures a design on the graph of its network."""
+"""Measures bisection, cable lengths, cost and other numbers of a design (network) on its graph."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Assumptions:
     Attributes
     ----------
     prices : Prices or None
-        Prices of routers and cables; ``None`` if the prices are unknown: Weft then computes no costs.
+        Prices of routers and cables; ``None`` if they are unknown. Without prices, Weft computes no costs.
     packaging : Packaging
         Distances between racks, and lengths of cables.
     port_w : float
@@ -46,7 +46,7 @@ class Assumptions:
     failures : Failures
         Parameters of the trials of link failures.
     seeds : int
-        Number of seeds of the partitioner.
+        Number of random seeds with which the graph partitioner METIS searches a bisection.
     """
 
     prices: Prices | None = field(default_factory=price_list.default)
@@ -142,7 +142,8 @@ class MeasuredDesign:
         ((name, parameters),) = self.topology.items()
         plain = parameters.get("trunk_width", 1) == 1 and not parameters.get("escape_rings")
         plan = FAMILIES[name].plan(parameters) if name in FAMILIES and plain else None
-        # formulas do not apply to small or deep networks, such as lines of two routers and trees of four levels
+        # some networks have no formula, such as dimensions of two routers, and trees of four levels; so the results are
+        # compared with the graph
         counted = None if plan is None else (plan.routers, plan.links, plan.diameter)
         return plan if counted == (len(self.terminals), len(self.links), self.facts["diameter_hops"]) else None
 
@@ -259,7 +260,7 @@ class MeasuredDesign:
 
     @cached_property
     def money(self) -> dict[str, Any]:
-        """Cost and placement of routers and cables: the columns of a comparison from ``racks`` to the costs."""
+        """Number of racks, lengths and costs of cables, and costs of routers, as columns of a comparison."""
         facts, prices, packaging = self.facts, self.assumed.prices, self.assumed.packaging
         metres, terminals = float(self.cable_m.sum()), facts["terminals"]
         parts: dict[str, float | None] = dict.fromkeys(

@@ -3,16 +3,17 @@
 Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. A rack holds routers and their terminals, and racks form a
 grid. The length of a cable between two places is their Manhattan distance plus a constant overhead.
 
-One rule is for grids, and another is for all other networks. On a grid (HyperX, mesh, torus, FleX) each router has a
-separate place, one pitch from the next along every axis, and every cable has the overhead. In other networks a rack
-holds a group, a pod, or a number of routers. Cables inside a rack have one length, and racks fill a grid that is as
-square as possible. Rings are folded, so that their cables are at most two pitches long. The rules for grids and for
-other networks assume that a rack is large enough for its routers and terminals.
+Grids have one rule, and all other networks another. On a grid (HyperX, mesh, torus, FleX) each router has a separate
+place, at a distance of one pitch from the next along every axis, and the overhead is added to every cable. In other
+networks a rack holds a group, a pod, or a number of routers. All cables inside a rack have the same length, and the
+racks fill a grid that is as square as possible. The rings of tori are folded, so that their cables are at most two
+pitches long. The rules for grids and for other networks assume that a rack is large enough for its routers and
+terminals.
 
 If the user gives the size of a rack (routers, terminals, or both), the lines, groups or pods of any network fill the
 racks one after the other. The next line, group or pod starts in the rack in which the previous one ended, if this rack
-has enough room. A line, group or pod that is larger than a rack is divided. Racks of a given size are placed in a
-square. This rule for racks of a given size is our own.
+has enough room. A line, group or pod that is larger than a rack is divided. These racks also fill a grid that is as
+square as possible. This rule for racks of a given size is our own.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ class Packaging:
     pitch_m : float
         Distance between neighbouring racks, or between neighbouring places of routers on a grid [m].
     overhead_m : float
-        Extra length of a cable between racks beyond their distance [m].
+        Length of a cable between racks minus the distance of the racks [m].
     inside_m : float
         Length of a cable inside a rack [m].
     terminal_m : float
         Length of the cable of a terminal [m].
     routers_per_rack, terminals_per_rack : int or None
-        Maximum number of routers and of terminals in a rack; ``None``: no maximum. If both are ``None``, a rack holds
-        all that belong together, such as a group or pod.
+        Maximum number of routers and of terminals in a rack; ``None`` means no maximum. If both are ``None``, a rack
+        holds all routers that belong together, such as a group or pod.
     """
 
     pitch_m: float = 1.0
@@ -91,7 +92,7 @@ class Layout:
     rule : str
         Text that describes the rule of the layout.
     is_grid : bool
-        True if every cable has the overhead, also a cable between two routers of a rack.
+        True if the overhead is added to every cable, even to a cable between two routers of the same rack.
     """
 
     places: Whole
@@ -125,7 +126,8 @@ def square_pairs(racks: int) -> int:
     total = 0
     for axis in square(racks).T:
         counts = np.bincount(axis)
-        # each step between neighbouring positions adds 1 to the distance of every pair with a rack on either side
+        # each boundary between neighbouring rows (or columns) adds 1 to the distance of every two racks on different
+        # sides of it
         before = np.cumsum(counts)[:-1]
         total += int((before * (racks - before)).sum())
     return total
@@ -134,7 +136,8 @@ def square_pairs(racks: int) -> int:
 def folded(width: int) -> Whole:
     """Position in a row of each router of a folded ring.
 
-    The first half of the ring uses every second place, and the other half uses the places between on its way back.
+    The first half of the ring uses every second place of the row. The other half, in reverse direction, uses the places
+    between these.
     """
     ring = np.arange(width)
     half = (width + 1) // 2
@@ -152,7 +155,8 @@ def filled(natural: Layout, terminals: npt.NDArray[np.uint32], packaging: Packag
     Parameters
     ----------
     natural : Layout
-        Layout in racks of unlimited size. Routers that share a rack in it belong together.
+        Layout in racks of unlimited size. Routers that share a rack in this layout belong together (line, group or
+        pod).
     terminals : array of int, shape (routers,)
         Number of terminals of each router.
     packaging : Packaging

@@ -37,7 +37,7 @@ def layout(
     terminals : array of int, shape (routers,)
         Number of terminals of each router.
     packaging : Packaging
-        The size of a rack, if it has one.
+        Assumptions about racks, such as their size.
 
     Raises
     ------

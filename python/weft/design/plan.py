@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from weft.design.packaging import Layout, Packaging
     from weft.design.price_list import Prices
 
-# Words for the quality of the formula for a bisection.
+# Words that say how exact the formula for a bisection is.
 EXACT, CUT, ESTIMATE, LOWER = "exact", "a cut that exists", "an estimate", "lower bound"
 
 
@@ -31,16 +31,16 @@ class Plan(NamedTuple):
     diameter : int
         Diameter between routers [hops].
     bisection : int
-        Number of links of the bisection by formula, of the quality `bisection_kind`.
+        Number of links of the bisection according to the formula; `bisection_kind` says how exact this number is.
     bisection_kind : str
-        `EXACT`; `CUT`: a balanced cut of this size exists, and a smaller one may exist; `ESTIMATE`: an approximate
+        `EXACT`; `CUT`: a balanced cut of this size exists, and a smaller one is possible; `ESTIMATE`: an approximate
         value; `LOWER`: a lower bound.
     inside : int
         Number of links inside racks, if the size of racks is unlimited.
     distance : int
         Sum of the distances between the two ends of each link between racks [pitches].
     longest : int
-        The largest of these distances [pitches].
+        Largest distance between the two ends of a link [pitches].
     racks : int
         Number of racks, if the size of racks is unlimited.
     """
@@ -90,19 +90,21 @@ class Family(Protocol):
         """
 
     def layout(self, parameters: Mapping[str, Any]) -> Layout | None:
-        """Positions of the routers; ``None`` if the layout follows the order of the routers in the network."""
+        """Positions of the routers; ``None`` if they follow from the grid or from the order of the routers."""
 
     def candidates(self, terminals: int, radix: int) -> Iterator[dict[str, Any]]:
         """Yields parameters of all networks with at least `terminals` terminals and at most `radix` ports per router.
 
-        Terminals are spread evenly over the routers, and one terminal less per router would be too few.
+        Terminals are spread evenly over the routers. With one terminal less per router, there would be too few
+        terminals.
         """
 
 
 def terminals_each(terminals: int, routers: int, room: int) -> int | None:
     """The number of terminals per router that gives enough terminals in total.
 
-    The result is ``None`` if a router lacks room for them, or if some routers would have no terminal.
+    `room` is the number of ports of a router for terminals. The result is ``None`` if the router needs more ports for
+    them, or if some routers would have no terminal.
     """
     each = math.ceil(terminals / routers)
     return each if routers <= terminals and each <= room else None

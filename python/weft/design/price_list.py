@@ -1,8 +1,8 @@
-"""Reads price lists, and fits straight lines to the prices.
+"""Reads price lists of routers and cables, and fits straight lines to the prices.
 
 Source: FleX (IEEE Access 2022), section IV-A: the price of a router is a linear function of its ports. The price of a
-cable per Gb/s is a linear function of its length. `assets/edr.csv`, the list that comes with Weft, holds points of the
-two lines that the paper prints for InfiniBand EDR (Fig. 6). The paper prints no prices of single parts.
+cable per Gb/s is a linear function of its length. The list that comes with Weft is `assets/edr.csv`. The paper prints
+no prices of single parts, but two such lines for InfiniBand EDR (Fig. 6). The list has points on these lines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HELP = f"a price list has the columns {', '.join(COLUMNS)}, and at least two si
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line fitted to the prices of a part, and the range of sizes in the price list.
+    """A straight line fitted to the prices of a kind of part by size, and the range of sizes in the price list.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Prices:
     bandwidth_gbps : float
         Bandwidth of every cable [Gb/s].
     name : str
-        Name of the file, or of the catalogue with its speed.
+        Name of the file with the prices, or of the catalogue and the speed of its hardware.
     terminal_cable : Line or None
         Price of a terminal's cable [$ per Gb/s] over its length [m]; ``None``: the same as `cable`.
     """
@@ -86,7 +86,7 @@ class Prices:
         return self.bandwidth_gbps * (self.cable.intercept * number + self.cable.slope * metres)
 
     def remarks(self, radix: int, longest_m: float) -> list[str]:
-        """Notes on parts whose price is extrapolated, because their size is outside the range of the list."""
+        """Notes on parts whose price is extrapolated, because the price list has only smaller or only larger parts."""
         values = []
         for what, size, line, unit in (
             ("routers", radix, self.router, " ports"),
@@ -116,7 +116,7 @@ def read(path: str | Path | None) -> Prices:
     if path is None:
         return default()
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets write a mark before the first column
+        text = Path(path).read_text(encoding="utf-8-sig")  # spreadsheets begin files with a byte-order mark
     except UnicodeDecodeError as problem:
         raise WeftError.saying(f"{path} is not UTF-8 text", "save the price list as UTF-8") from problem
     except OSError as problem:

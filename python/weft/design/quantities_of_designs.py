@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Row(NamedTuple):
-    """A row of the table of designs: a quantity.
+    """A quantity, which is a row of the printed table of designs.
 
     Attributes
     ----------

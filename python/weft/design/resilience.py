@@ -1,8 +1,9 @@
 """Computes how many random links can fail before a network is disconnected.
 
-Source: FleX (IEEE Access 2022), section III-B, Table 5. In a trial, links fail at random, in steps. A network tolerates
-the largest step at which more than half of the trials are still connected. Each trial is a random order in which all
-links fail, so the same trials are used for steps of any size. Confidence intervals of shares are those of E. B. Wilson,
+Source: FleX (IEEE Access 2022), section III-B, Table 5. In a trial, links fail one after the other in a random order.
+After each step, for example after every 5 % of the links, Weft checks whether the network is still connected. The
+network tolerates the largest share of failed links at which more than half of the trials are still connected. The
+random orders do not depend on the size of the steps. Confidence intervals of shares are those of E. B. Wilson,
 "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22(158), 1927.
 """
 
@@ -35,7 +36,7 @@ class Failures:
     trials : int
         Number of trials (random orders of the links).
     confidence : float
-        Confidence level of the intervals.
+        Confidence level of the intervals of the shares, from 0 to 1.
     seed : int
         Seed of the random orders.
     """
@@ -73,8 +74,9 @@ def curve(design: Design, links: int, failures: Failures) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row per step: ``failed_share``, ``failed_links``, ``connected_share`` (all routers), ``connected_low_share``,
-        ``connected_high_share`` (its interval), ``terminals_connected_share`` (all routers with terminals).
+        A row per step, with the columns ``failed_share``, ``failed_links``, ``connected_share`` (trials in which all
+        routers are connected), ``connected_low_share`` and ``connected_high_share`` (its confidence interval), and
+        ``terminals_connected_share`` (trials in which all routers with terminals are connected).
     """
     raw = np.frombuffer(design.survived_failures(failures.trials, failures.seed), dtype=np.uint32).reshape(-1, 2)
     rows = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
-    """Raise an error that proposes a radix with which a design exists."""
+    """Raise an error that proposes the smallest radix (ports per router) with which a design exists."""
     families = wanted.families or tuple(FAMILIES)
 
     def is_enough(radix: int) -> bool:
@@ -36,7 +36,8 @@ def refuse_radix(wanted: Wanted, room: int | None) -> NoReturn:
     if not is_enough(MOST_PORTS):
         more = "" if room is None else ", or allow more terminals per rack"
         raise WeftError.saying(what, f"more ports, up to {MOST_PORTS:,}, do not suffice; use fewer terminals{more}")
-    # a binary search is possible, because a design with few ports also fits a larger radix
+    # a design that is possible with few ports per router is also possible with more, so a binary search finds the
+    # smallest radix
     low, high = wanted.radix_ports, MOST_PORTS
     while high - low > 1:
         middle = (low + high) // 2
@@ -67,7 +68,7 @@ def nearest(wanted: Wanted, frame: pl.DataFrame) -> int:
 
 
 def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
-    """Raise an error that says how far the limits are missed, for each limit alone and for the nearest design."""
+    """Raise an error that says how far designs miss the limits, and with which limits the nearest design is allowed."""
     shown: list[str] = []
     for limit, (column, sign, words, unit) in LIMITS.items():
         if (bound := getattr(wanted, limit)) is None:
@@ -93,7 +94,7 @@ def refuse_limits(wanted: Wanted, frame: pl.DataFrame) -> NoReturn:
 
 
 def _missed(wanted: Wanted, frame: pl.DataFrame, place: int) -> tuple[str, str]:
-    """Two strings about a design: how far it misses limits, and which limits it meets."""
+    """Two strings about a design: how far it misses each limit, and the values of these limits that would allow it."""
     misses, needs = [], []
     for limit, (column, sign, words, unit) in LIMITS.items():
         bound, value = getattr(wanted, limit), frame[column][place]

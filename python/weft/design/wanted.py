@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from weft.design.families import FAMILIES
 from weft.errors import WeftError
 
-# Origin of the cost of a design: exact by formula, or only a lower bound by formula.
+# Words that say how exact the cost of a design is: the value of a formula, or only a lower bound.
 BY_FORMULA, AT_LEAST = "by formula", "at least"
 # Maximum number of terminals of a design, and of ports of a router, because larger searches take minutes.
 MOST_TERMINALS, MOST_PORTS = 10_000_000, 512

@@ -44,7 +44,7 @@ class Looks(TypedDict, total=False):
 
 
 class Asked(TypedDict, total=False):
-    """Keyword arguments for the content of a figure: parameters of `Plots.draw` between `path` and the appearance."""
+    """Keyword arguments for the content of a figure, as described at `Plots.draw`."""
 
     point: Wanted | Iterable[Wanted] | None
     job: str | Iterable[str]
@@ -147,7 +147,7 @@ class Plots:
         self._results = results
 
     def __call__(self, path: str | Path | None = None, **options: Unpack[Options]) -> Path:
-        """Draw the kind of figure that suits the results: programs, batches, phases of a load, or quantities over load.
+        """Draw the kind of figure that suits the results: of programs, of batches, of phases, or over load.
 
         The options of this call are those of `draw`. By default the file is ``plot.png`` in the folder of the results.
         """
@@ -191,11 +191,11 @@ class Plots:
             Names of jobs to draw separately. In figures of latencies, each of these jobs has a separate curve.
             ``"all"`` means every job.
         at : int, optional
-            In figures of queues, the cycle for which the map is drawn. The default is the cycle with the most full
-            ports.
+            In figures of queues, the cycle for which the map is drawn. The default is the cycle in which the most ports
+            are full.
         full : float, optional
-            In figures of queues, the least filled share of a buffer at which its queue counts as full: above 0 and at
-            most 1. The default is 0.5.
+            In figures of queues, the share of a buffer from which its queue counts as full: above 0 and at most 1. The
+            default is 0.5.
         others : sequence of ResultSet, optional
             Further results, drawn in the same figure.
         csv : bool

@@ -35,8 +35,8 @@ LEGENDS = ("above", "inside", "right", "below", "direct", "none")
 # Inches per unit of length, for lengths that users write with a unit. The unit pt is the point of TeX, because TeX
 # prints \columnwidth in it.
 _UNITS = {"": 1.0, "in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-# Limits in inches: smallest and greatest width or height of a figure, and smallest width of a panel next to another
-# one.
+# Limits in inches: smallest and greatest width or height of a figure, and smallest width of a panel if a row has
+# several panels.
 _LEAST, _GREATEST = 1.0, 60.0
 _PANEL = 2.2
 
@@ -50,7 +50,7 @@ class Appearance:
     width, height : float or None
         Size of the whole figure [inches].
     labels : dict
-        New words for the legend and for the titles of panels and axes, by the old words.
+        New words for the legend and for the titles of panels and axes. The keys are the words that they replace.
     title : str or None
         Title of the figure. Empty: no title. ``None``: the default title of the kind.
     legend : str
@@ -60,7 +60,7 @@ class Appearance:
     xlim : tuple or None
         Lower and upper end of the horizontal axes. An end that is ``None`` is not changed.
     ylim : dict
-        Lower and upper end of vertical axes, by words of their label. The key ``""`` selects all panels.
+        Lower and upper end of vertical axes, by words of the label of the axis. The key ``""`` selects all axes.
     style : str or None
         File of a matplotlib style sheet.
     panels : tuple of str
@@ -107,7 +107,7 @@ class Appearance:
         height : str or float, optional
             Height of the figure [inches].
         labels : dict or list of str, optional
-            Replacements of words, new words by old ones: ``{"ugal_p": "UGAL"}`` or ``["ugal_p=UGAL"]``.
+            Words to replace, with their new words: ``{"ugal_p": "UGAL"}`` or ``["ugal_p=UGAL"]``.
         title : str or bool, optional
             Title of the figure; ``False`` or an empty string for no title.
         legend : str, optional
@@ -156,7 +156,7 @@ class Appearance:
     def chosen(
         self, rows: Sequence[Row], views: Sequence[View], *, title: Callable[[View], str], beside: Callable[[Row], str]
     ) -> tuple[list[Row], list[View]]:
-        """Selects the rows and views of a figure that `panels` names.
+        """Selects the rows and views (columns) of a figure that `panels` names.
 
         If `panels` names no row, all rows are returned; if it names no view, all views are.
 

@@ -1,4 +1,4 @@
-"""Yearly cost of a network: power of the site over the day or week of the bill, money per year, and the saving."""
+"""Draws the yearly bill of a network: power of the site over the day or week, cost per year, and the saving."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _POWER, _BAR, _AROUND = 1.7, 0.22, 0.65
 # Upper end of the axis of power, as a multiple of the highest power.
 _ROOM = 1.08
-# Maximum number of series that readers can distinguish in the figure.
+# Maximum number of series (points that differ only in load) that readers can distinguish in the figure.
 _MOST = len(style.COLOURS) * 2
 _REFERENCE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 0.9}
 # Look of the part of a bar that shows the saving of a series.
@@ -38,9 +38,9 @@ _SAVED: dict[str, Any] = {"facecolor": "none", "edgecolor": style.GREY, "hatch":
 
 
 def figure(choice: Choice) -> Picture:
-    """Draws the power of each series over time in the upper panel, and a bar with its cost in the lower panel.
+    """Draws the power of each series over time in the upper panel, and a bar with its yearly cost in the lower panel.
 
-    If a series has no bill, the legend names the reason.
+    If the cost of a series cannot be computed, the legend names the reason.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def _label(part: Chosen, row: Billed) -> str:
 def _chosen(part: Chosen, yearly: YearlyBill) -> list[Billed]:
     """The series of the bill that contain chosen points.
 
-    The baseline of the savings can be a series that is not chosen.
+    The series with which the savings are computed (the baseline) can be one that is not chosen.
     """
     points = [part.results.points[point]["coordinates"] for point in part.points]
     return [row for row in yearly.rows if any(row.coordinates.items() <= point.items() for point in points)]

@@ -1,4 +1,4 @@
-"""Power or energy of the links over load, next to that of always-on links and of ideal links.
+"""Draws power or energy of the links over load, next to that of always-on links and of ideal links.
 
 An ideal link costs energy only in the cycles in which it carries a flit.
 """
@@ -44,7 +44,7 @@ def figure(choice: Choice, costs: Sequence[Billed], *, log: bool) -> Figure:
 
 
 def _name(choice: Choice) -> str:
-    """Legend entry for links that are always on, which also says at which points their curve is not drawn."""
+    """Legend entry of the curve for links that are always on. It also says at which points the curve is not drawn."""
     frames = [curve.frame for panel in choice.panels() for curve in panel.curves]
     failing = any(frame["failing"].any() for frame in frames)
     return "always on, the same flits" + (" (not where links fail)" if failing else "")

@@ -1,4 +1,4 @@
-"""Channel utilisation, busiest channel first, with a line per point and link class.
+"""Draws the utilisation of channels, busiest channel first, with a line per point and link class.
 
 The figure shows how evenly a routing spreads traffic.
 """
@@ -54,7 +54,7 @@ def figure(choice: Choice) -> Figure:
 def _numbers(values: npt.NDArray[np.float64], link_class: str) -> pl.DataFrame:
     """Numbers of the figure for a link class: a row per channel, the busiest first.
 
-    The column with the share of the channels has the position at which the step of the channel ends.
+    In the figure each channel is a step of a line. The column with the share of the channels has the end of this step.
     """
     shares = np.arange(1, len(values) + 1) / max(1, len(values))
     columns = {"link_class": [link_class] * len(values), "channels_share": shares, q.UTILISATION.column: values}

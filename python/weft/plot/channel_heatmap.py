@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Maximum number of rows that a figure in a printed column can show. With more routers, several routers share a cell,
-# which shows their mean.
+# Maximum number of rows that are visible in a column of a printed paper. With more routers, several routers share a
+# cell, which shows their mean.
 _CELLS = 256
 # Maximum number of router names next to an axis.
 _NAMED = 8

@@ -53,7 +53,7 @@ def numbers(cells: npt.NDArray[np.float64], names: tuple[str, str], together: in
 
     `names` are the column names for row and column of the cell.
 
-    If a cell represents several routers (`together`), its number is that of the first router.
+    If a cell represents several routers (their number is `together`), the row has the number of the first of them.
     """
     rows, columns = np.nonzero(~np.isnan(cells))
     places = {name: each * together for name, each in zip(names, (rows, columns), strict=True)}

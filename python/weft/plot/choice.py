@@ -1,4 +1,4 @@
-"""Selects the points that a figure shows, and names them."""
+"""Selects the points that a figure shows, and names them. A point is one simulation of a sweep."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Spot:
     point : int
         Row of the point in the frame.
     label : str
-        String that distinguishes the point from other points of the figure, and says how its run ended; empty for a
-        single point.
+        String that distinguishes the point from other points of the figure, and says how its run ended if this matters;
+        empty for a single point.
     place : str
-        The label without the text on how the run ended.
+        The label without the words about the end of the run.
     """
 
     results: ResultSet
@@ -259,7 +259,7 @@ def _naming(part: Chosen, point: int) -> str | None:
 
 
 def _ending(summary: Mapping[str, Any]) -> str:
-    """Text on how a point ended, or on missing data, if this limits the meaning of its numbers."""
+    """Words about the end of the run of a point, or about missing data, if readers need them to judge its numbers."""
     if summary[q.ENDING.column] != q.DRAINED:
         return str(summary[q.ENDING.column]).replace("_", " ")
     return {

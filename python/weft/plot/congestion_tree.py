@@ -1,4 +1,4 @@
-"""Draws the congestion tree of a point.
+"""Draws the congestion tree of a point: the routers whose queues are full because of a busy destination.
 
 The figure shows the number of full ports over time, by distance from the hot destination (the terminal that receives
 the most flits), and a map of ports at one time.
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 FULL = 0.5
 # Further destinations count as hot if they receive at least this share of the flits of the busiest destination.
 _AS_HOT = 0.95
-# Maximum number of areas (distances) in the upper panel. The last of these areas contains all larger distances.
+# Maximum number of areas in the upper panel. Each area is for a distance from the destination, the last one for all
+# larger distances.
 _BANDS = len(style.HATCHES)
 
-# Look of the line that marks the time of the map, and of routers whose terminals wait.
+# Look of the line that marks the time of the map. Then the look of the mark of routers whose terminals wait.
 _SHOWN: dict[str, Any] = {"color": "#000000", "linewidth": 1.0, "linestyle": "-", "zorder": 6}
 _BLOCKED: dict[str, Any] = {"color": "#D55E00", "marker": "o", "markersize": 4, "linestyle": ""}
 
@@ -173,7 +174,10 @@ def _map(
     filled: np.ndarray[tuple[int], np.dtype[np.float64]],
     full: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> None:
-    """Draw routers in rows by distance, and a line per channel between routers, coloured by `filled` of its port."""
+    """Draw routers in rows by distance, and a line per channel between routers.
+
+    The colour of a line is the filled share of the buffer behind the channel (`filled`).
+    """
     ends = tree.ports.select("from_router", "to_router")
     between = ends["from_router"].is_not_null().to_numpy()
     sender = ends["from_router"].fill_null(0).to_numpy().astype(np.int64)

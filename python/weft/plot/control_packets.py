@@ -1,4 +1,4 @@
-"""Control packets over time, as arrows between the lines of routers, above the states of the links.
+"""Draws control packets of a power policy over time, as arrows between the lines of routers, above the link states.
 
 If there are too many packets for arrows, the figure has only a mark at the start of each packet.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice, Spot
 
-# Maximum number of packets that are drawn as arrows, and maximum number of channels whose rows have names.
+# Maximum number of packets that are drawn as arrows, and maximum number of channels for which the figure writes names.
 _ARROWS, _NAMES = 300, 32
 # Sizes [inches]: distance between lines of routers and between rows of channels; smallest and greatest height of a
 # panel.

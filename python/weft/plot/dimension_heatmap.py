@@ -1,6 +1,6 @@
-"""Heat maps of channel utilisation, one per dimension of a grid topology.
+"""Draws heat maps of channel utilisation, one per dimension of a grid topology.
 
-A cell is the mean utilisation, over all lines of the dimension, of the channels from one position to another.
+A cell is the mean utilisation of all channels that lead from one coordinate to another in this dimension.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes the labels of curves next to the panel, at the height at which the curve ends."""
+"""Writes the labels of curves next to a panel of a figure, each at the height at which its curve ends."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(panels: Sequence[Axes], words: Collection[str], height: float) -> set[
     panels : sequence of Axes
         Panels of the figure, whose axis limits must be final.
     words : collection of str
-        Labels that may be written.
+        Labels that the function is allowed to write.
     height : float
         Height of the figure [inches].
 

@@ -1,4 +1,4 @@
-"""Draws the distribution of the latencies of a point. Three kinds of figures share this code."""
+"""Draws the distribution of the latencies of points. Three kinds of figures use this code: PDF, CDF and CCDF."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
 
     Floats = npt.NDArray[np.float64]
-    # A line over latency: its latencies, a function from the packets of each latency to the heights of the line, and
-    # the style in which matplotlib joins these heights.
+    # A line over latency: the latencies, a function that computes the heights of the line from the number of packets of
+    # each latency, and the style in which matplotlib joins these heights.
     Line = tuple[Floats, Callable[[Floats], Floats], Literal["steps-pre", "steps-post"]]
 
-# Maximum number of horizontal and vertical steps that a printed line can show; greatest ratio of latencies on a linear
-# axis.
+# Maximum number of horizontal and vertical steps of a line that are visible on paper. Then the greatest ratio of
+# highest to lowest latency for a linear axis.
 _ACROSS, _UP = 1500, 1500
 _WIDE = 30
 _PALE = 0.25
@@ -95,7 +95,7 @@ def _together(runs: Sequence[tuple[Spot, list[list[int]]]]) -> Seen:
         packets.append(np.zeros(len(values)))
         packets[-1][np.searchsorted(values, pair[:, 0])] = pair[:, 1]
     labels = {spot.label for spot, _ in runs}
-    # the longest label, which includes a state that only some of the runs have, such as `(saturated)`
+    # the longest label, because only the labels of some runs may contain a state such as `(saturated)`
     label = max(labels, key=len)
     return Seen(label if len(labels) == 1 else f"{label.removesuffix(')')}, some seeds)", values, packets)
 
@@ -127,7 +127,7 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
     Raises
     ------
     ResultsError
-        If none of the `of` points of the figure has packets to draw.
+        If none of the points of the figure, whose number is `of`, has packets to draw.
     """
     if len(spots) == of:
         first = f"{spots[0].name} of {spots[0].results.root}"
@@ -187,7 +187,7 @@ def wide(low: float, high: float) -> bool:
 def thin(values: Floats, heights: Floats) -> npt.NDArray[np.intp]:
     """Indices of the steps to draw if there are very many.
 
-    Of steps at the same place on paper only the first is drawn; the last step is always drawn.
+    If several steps have the same place on paper, only the first is drawn. The last step is always drawn.
     """
     if len(values) <= 2 * _ACROSS:
         return np.arange(len(values))

@@ -1,9 +1,9 @@
-"""Energy per bit against latency: the trade-off of link power management, and the best series at each load.
+"""Draws energy per bit over latency: the trade-off of link power management, and the best points at each load.
 
 A ring marks a point if no other point that delivers the same load is at least as good in energy and latency and better
 in one of them. A point without other points to compare has no ring. Saturated points are left out, because their
-latency grows with the length of the run; the legend counts them. A point whose run had not settled has a cross and no
-ring.
+latency grows with the length of the run; the legend counts them. A cross (and no ring) marks a point whose run had not
+settled: queues or link states were still changing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _X, _Y = q.LATENCY.column, q.ENERGY.column
 
 @dataclass(frozen=True)
 class _Sound:
-    """A point that can be marked as best at a load, or at the loads of its phases."""
+    """A point without flaws, which can be marked as best at a load (or at the loads of its phases)."""
 
     load: str | float
     latency: float
@@ -75,9 +75,9 @@ class _Sound:
 def figure(choice: Choice) -> Figure:
     """Draws energy over latency, with a panel per pattern.
 
-    A curve connects the points in the order of load, with numbers at its first and last load.
+    A curve connects the points in the order of load. At its first and last point, the figure has the load as a number.
 
-    If no curve begins or ends at a load, the number of this load is written at the first curve.
+    If no curve begins or ends at a load, the number of this load is written next to the first curve.
     """
     rows = [panel for panel in choice.panels() if any(over_load.steady(curve).height for curve in panel.curves)]
     if not rows:

@@ -1,4 +1,4 @@
-"""Finishes a drawn figure: sets the requested words, limits of the axes, title, legend and size."""
+"""Finishes a drawn figure: applies the words, axis limits, title, legend and size that the user requests."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# The font of a legend shrinks until the legend occupies at most this share of the figure, but not below this size
+# If a legend occupies more than this share of the figure, its font is made smaller, but not smaller than this size
 # [points].
 _SHARE, _SMALL = 1 / 3, 5.5
 # Maximum share of the width of the figure for a legend next to the panels.
 _BESIDE = 0.4
-# Height of a page, and smallest height of a panel on a page that is full of panels [inches].
+# Maximum height of all panels together, and minimum height of a panel if this maximum limits it [inches]. A panel is a
+# pair of axes with its curves.
 _PAGE, _LOW = 8.5, 1.2
 # Maximum share of the width of a panel for the names of its rows, and maximum number of lines of each name.
 _BESIDE_ROWS, _LINES = 0.3, 2
@@ -71,7 +72,7 @@ def finish(drawing: Figure, appearance: Appearance | None = None) -> None:
 def _on_a_page(height: float, panels: Sequence[Axes]) -> float:
     """Height of all panels [inches].
 
-    The result is less than `height` if the panels would not fit on a page one below the other.
+    The result is less than `height` if panels of the usual height would not fit on a page one below the other.
     """
     rows = [place.get_gridspec().get_geometry()[0] for axes in panels if (place := axes.get_subplotspec()) is not None]
     return min(height, max(_PAGE, _LOW * max(rows, default=1)))
@@ -138,7 +139,7 @@ def _fitted(
 
 
 def _columns(widths: Sequence[float], room: float, gap: float) -> int:
-    """The maximum number of legend columns that fit; matplotlib fills the columns one after the other."""
+    """The maximum number of columns of the legend that fit. Matplotlib fills the columns one after the other."""
     for count in range(len(widths), 1, -1):
         if sum(max(part) for part in np.array_split(widths, count)) + (count - 1) * gap <= room:
             return count
@@ -152,7 +153,7 @@ def _width(text: str, font: FontProperties) -> float:
 
 
 def wrapped(text: str, font: FontProperties, room: float, *, whole: bool = False) -> list[str]:
-    """Breaks a string into lines that are at most `room` wide [inches], as far as its words allow.
+    """Breaks a string into lines that are, if possible, at most `room` wide [inches].
 
     Lines are broken at spaces and behind slashes. A word that is too long is also broken, unless `whole` is set.
     """
@@ -172,7 +173,7 @@ def _inside(panels: Sequence[Axes], handles: Sequence[Artist]) -> None:
 
 
 def _fit_names(panels: Sequence[Axes], width: float) -> None:
-    """Break and shorten the names of rows, so that the panel has most of the width.
+    """Break and shorten the names of bars next to a panel, so that they take only a part of its width.
 
     The legend has the names in full length.
     """

@@ -1,4 +1,4 @@
-"""Number of hops (links between routers) of the packets: a bar per number of hops and point."""
+"""Draws how many packets take 0, 1, 2, ... hops (links between routers): a bar per number of hops and point."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def figure(choice: Choice) -> Figure:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """Packets by number of hops, for the runs of a point (one run per seed), and the first of these runs."""
+    """Number of packets by number of hops, for each run of a point (one per seed); `spot` is the first run."""
 
     spot: Spot
     runs: list[Floats]

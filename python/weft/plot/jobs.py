@@ -1,4 +1,4 @@
-"""Completion times of jobs: a bar per point and per job that sends a batch.
+"""Draws completion times of jobs: a bar per point and per job that sends a batch (a fixed number of packets).
 
 With several seeds, a bar shows the mean of the times over the seeds.
 """
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from weft.plot.choice import Choice
 
-# Maximum number of series that differ in colour and hatching; maximum number of bars on a page; maximum number of
-# points, in which each seed counts as a point.
+# Maximum number of series (each for points that differ only in seed), because more have no separate colour and
+# hatching. Then the maximum number of bars on a page, and of points, in which each seed counts as a point.
 _SERIES, _BARS, _POINTS = len(style.HATCHES) * 2, 60, 600
 # Height of a bar and the space around it, and smallest height of a row [inches].
 _BAR, _ROW = 0.16, 0.26
@@ -33,7 +33,7 @@ _BAR, _ROW = 0.16, 0.26
 
 @dataclass(frozen=True)
 class _Bar:
-    """A job of a point, with the runs that differ only in their seed."""
+    """The runs of a job from which a bar is drawn: they differ only in their seed."""
 
     series: str
     job: str
@@ -41,7 +41,7 @@ class _Bar:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a bar per job and series of points.
+    """Draws a bar for each job of each series of points.
 
     The bar of a job that was not complete when a run ended shows the progress of the job instead of a time.
     """

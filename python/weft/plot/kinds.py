@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Takes(Enum):
-    """The points that a kind of figure can show, in words for the list of kinds."""
+    """The results that a kind of figure can show. The values are words for the printed list of kinds."""
 
     SWEEP = "curves over load of one or more results"
     POINTS = "several points in one figure"
@@ -36,11 +36,12 @@ class Kind:
     summary : str
         Description in one line.
     takes : Takes
-        Points that the figure can show.
+        The results that the figure can show.
     needs : str
-        Keys of a scenario without which the figure has no data. Empty if the kind needs no keys.
+        Keys that the scenario must have, so that the results contain the data of the figure; empty if no keys are
+        necessary.
     by_job : bool
-        Whether the kind can draw single jobs of a point separately.
+        Whether the user can choose jobs, each of which is then drawn separately.
     of_queues : bool
         Whether the kind shows full queues, with a map of the queues at one time.
     """

@@ -1,4 +1,4 @@
-"""Latency over accepted load (Burton Normal Form): the latency at the load that the network really delivers."""
+"""Draws latency over accepted load, which is the load that the network delivers (Burton Normal Form)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complementary cumulative distribution of packet latency. This distribution shows the slowest packets."""
+"""Draws the complementary cumulative distribution of packet latency, in which the slowest packets are visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cumulative distribution of packet latency."""
+"""Draws the cumulative distribution of packet latency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distribution of packet latency: share of the packets per cycle of latency."""
+"""Draws the distribution (probability density) of packet latency: share of the packets per cycle of latency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets the ends of the axes of a figure."""
+"""Sets the lower and upper ends of the axes of a figure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from weft.plot.appearance import Appearance, Limits
 
 
-# Width of a digit, with its share of the space between two numbers, as a multiple of the font size; points per inch.
+# Width of a digit, including a part of the space between two numbers, as a multiple of the font size. Then points per
+# inch.
 _DIGIT = 0.85
 _POINTS = 72
 
@@ -83,9 +84,9 @@ def _apply(axis: Axis, ends: tuple[float, float]) -> None:
 
 
 def thin_out(axes: Axes, width: float) -> None:
-    """Draw fewer ticks on the horizontal axis if long numbers would touch.
+    """Draw fewer ticks on the horizontal axis if their numbers are so long that they would touch.
 
-    If an axis shows only a part of a long run, its numbers have many digits.
+    Numbers are long if an axis shows only a short part of a long run, such as cycles 1,000,000 to 1,000,500.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def thin_out(axes: Axes, width: float) -> None:
 
 
 def _keep_on_edge(axes: Axes) -> None:
-    """Move markers of saturated points back to the upper edge, and remove markers outside the panel."""
+    """Move markers of saturated points to the new upper edge of the panel, and remove markers outside the panel."""
     left, right = sorted(axes.get_xlim())
     for line in axes.lines:
         if str(line.get_label()).startswith("_saturated") and not line.get_clip_on():

@@ -1,7 +1,8 @@
-"""Gantt chart of the power states of links: a row per managed channel, over the whole run.
+"""Draws the power states of links as a Gantt chart over the whole run: a row per channel that a power policy manages.
 
-The chart shows the exact spans of the states if `measure.link_states` recorded them. Otherwise it shows samples of
-every channel (`measure.series`), each with the state of the channel at the end of the interval.
+A span is the time in which a channel is in one state. The chart shows the exact spans if `measure.link_states` recorded
+them. Otherwise the chart shows samples of every channel (`measure.series`). Each sample has the state of the channel at
+the end of an interval.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _bars(
     left, right, top, bottom = spans["from_cycle"], spans["to_cycle"], rows - half, rows + half
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
     fill = style.state_fill(look) | ({"hatch": None, "antialiased": False} if many else {})
-    # all spans of a state form one path, because hatching thousands of paths one by one takes seconds
+    # all rectangles of a state form one path of matplotlib, because hatching thousands of paths takes seconds
     whole = Path.make_compound_path_from_polys(corners)
     axes.add_collection(PathCollection([whole], label=name, rasterized=many, **fill), autolim=False)
 
@@ -109,7 +110,9 @@ def spans_of(spot: Spot) -> tuple[pl.DataFrame, str]:
 
 
 def _sampled(series: pl.DataFrame, spot: Spot) -> pl.DataFrame:
-    """Spans of states that are made from samples, for link classes with a channel that was not always on.
+    """Spans of states, made from samples.
+
+    Link classes are left out if all their channels were always on.
 
     Consecutive samples with equal states form one span.
     """

@@ -1,6 +1,6 @@
 """Latency, accepted load and energy per bit over offered load.
 
-The panel of latency is always next to that of the accepted load (together they are the Chaos Normal Form).
+The panel of latency is always next to that of the accepted load. The two panels together are the Chaos Normal Form.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Share of packets on minimal paths over offered load.
 
-The share falls at the load at which an adaptive routing starts to use detours.
+The share falls when the load is so high that an adaptive routing starts to use detours.
 """
 
 from __future__ import annotations

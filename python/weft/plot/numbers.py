@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from weft.results.curves import Panel
     from weft.results.quantities import Quantity
 
-# Columns that are null for saturated points, because their latency grows with the length of the run.
+# Quantities whose values are null for saturated points, because the latency of such a point grows with the length of
+# the run.
 LATENCIES = (q.LATENCY, *q.PERCENTILES.values(), q.LATENCY_US, *q.PERCENTILES_US.values())
 
 
 def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Iterable[Quantity] = ()) -> pl.DataFrame:
-    """Table with a row per pattern, series and load.
+    """Table with a row per traffic pattern, series (curve) and load.
 
     If the load changes in phases, the column ``phase_loads`` has the loads of the measured phases.
 
@@ -31,8 +32,8 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
     panels : sequence of Panel
         The panels that are drawn.
     shown : iterable of Quantity
-        Quantities that are columns of the table. A column is left out if no point has a value. A latency is null if its
-        point is saturated or stuck.
+        Quantities that are columns of the table. A quantity has no column if no point has a value of it. A latency is
+        null if its point is saturated or stuck.
     spread : iterable of Quantity
         Quantities that also have a column ``..._ci95_half_width``: half the width of the 95 % confidence interval.
     """
@@ -57,7 +58,7 @@ def of_curves(panels: Sequence[Panel], shown: Iterable[Quantity], *, spread: Ite
 
 
 def of_series(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
-    """Joins tables of series one below the other, with a column for the label of the series."""
+    """Joins the tables of several series (curves or bars), and adds a column with the label of the series."""
     labelled = [frame.select(pl.lit(label).alias("series"), pl.all()) for label, frame in frames]
     return _needed(pl.concat(labelled, how="diagonal_relaxed"))
 

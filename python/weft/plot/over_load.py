@@ -1,9 +1,10 @@
-"""Draws curves over load: a row of panels per traffic pattern, and a column per quantity.
+"""Draws curves over load: a row of panels per traffic pattern, and a column of panels per quantity.
 
-Saturated points have hollow markers. The latency of a saturated point grows with the length of the run. Therefore a
-line of latencies ends before the saturated points, and their markers are on the upper edge. A cross marks a point with
-another flaw, for example a run that had not settled when its window began. Vertical bars are 95 % confidence intervals
-over the seeds. If a curve rises into saturation, the axis of latencies can end below the highest points of the curve.
+Saturated points have hollow markers. The latency of a saturated point depends on the length of the run. Therefore a
+line of latencies ends before the saturated points, whose markers are on the upper edge of the panel. A cross marks a
+point with another flaw, for example a run that had not settled when its window began. Vertical bars are 95 % confidence
+intervals over the seeds. If a curve has saturated points, the axis of latencies can end below the highest latencies of
+the curve.
 """
 
 from __future__ import annotations
@@ -38,15 +39,16 @@ _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "color": "#000000", "m
 ROOM = 1.04
 # Height of a panel [inches].
 _HEIGHT = 2.3
-# Label of the axis, and title of the legend, for loads that change during a run.
+# Label of the axis of load for results in which some loads change in phases during a run.
 LOADS_OF_PHASES = q.SET_LOAD.axis.replace(" [", ", or loads of the measured phases [")
 # The quantities of offered load, in flits and in Gb/s.
 _OFFERED = (q.OFFERED, q.OFFERED_GBPS)
-# If a curve rises into saturation, the axis of latencies ends at this multiple of the lowest latency.
+# If a curve has saturated points, the axis of latencies ends at most at this multiple of the lowest latency.
 _CUT = 6.0
 # Maximum number of loads of phases that are written at a point.
 _NAMED = 2
-# Points with a cross: the columns of curves that mark them, and the labels of the legend.
+# Flaws for which a point gets a cross: the column of a curve's frame that is true for such points, and the words in the
+# legend.
 _CROSSED = {
     "unsettled": "not settled",
     "unjudged": "not judged",
@@ -71,7 +73,7 @@ class View:
     title : str
         Title of the panel, if the labels of its axes do not name its content.
     beside : tuple of Quantity
-        Quantities that `extra` draws in addition to `y`.
+        Quantities that `extra` draws in addition to `y`; the numbers of the figure include them.
     spread : bool
         Whether `extra` draws the confidence intervals, including those of single runs. Otherwise error bars show the
         interval if there are several seeds.
@@ -87,7 +89,9 @@ class View:
 
 
 def figure(choice: Choice, views: Sequence[View], *, handles: Sequence[Artist] = ()) -> Figure:
-    """Draws panels of all patterns and views, except views whose quantities were not measured.
+    """Draws a panel for each pattern and view.
+
+    Views whose quantities were not measured are left out.
 
     Raises
     ------
@@ -154,7 +158,7 @@ def _bars_entry(rows: Sequence[Panel], views: Sequence[View]) -> list[Artist]:
 
 
 def known(rows: Sequence[Panel], quantity: Quantity, *, above: float = -inf) -> bool:
-    """Whether any point has a value above `above`, such as a positive value for a logarithmic axis."""
+    """Whether any point has a value of a quantity above `above`, for example above 0 for a logarithmic axis."""
     frames = [curve.frame for panel in rows for curve in panel.curves if quantity.column in curve.frame.columns]
     return any((frame[quantity.column] > above).any() for frame in frames)
 
@@ -170,7 +174,7 @@ def calm(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def loads(frame: pl.DataFrame) -> list[str | float]:
-    """The load of each point as the scenario sets it, or the loads of its measured phases as a string."""
+    """The load of each point; if the load changes during a run, the loads of the measured phases as a string."""
     return [words or load for words, load in zip(frame["phase_loads"], frame["load"], strict=True)]
 
 
@@ -218,7 +222,8 @@ def _panel(axes: Axes, panel: Panel, view: View, looks: dict[str, Look], *, besi
 def draw(axes: Axes, curve: Curve, view: View, look: Look) -> None:
     """Draw a line through all points of a curve.
 
-    If the quantity is a latency, the line has only the steady points, and `_over_the_top` draws the others.
+    If the quantity is a latency, the line has only steady points (neither saturated nor stuck). `_over_the_top` draws
+    the others.
     """
     x, y = view.x.column, view.y.column
     frame, calm = (each.drop_nulls([x, y]) for each in (curve.frame, steady(curve)))
@@ -244,7 +249,7 @@ def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
     if view.y in numbers.LATENCIES:
         frame = calm(frame)
     frame = frame.drop_nulls([view.x.column, view.y.column, f"half {view.y.column}"])
-    # no bars for the offered load: it varies at random, but it is not a result
+    # no bars for the offered load: its random variation is not a result
     across = None if view.x in _OFFERED else frame[f"half {view.x.column}"].fill_null(0)
     places = frame[view.x.column], frame[view.y.column]
     up = frame[f"half {view.y.column}"]
@@ -252,7 +257,7 @@ def _error_bars(axes: Axes, curve: Curve, view: View) -> None:
 
 
 def _with_gaps(frame: pl.DataFrame, y: str) -> pl.DataFrame:
-    """The rows from the first to the last steady point.
+    """The rows from the first to the last steady point (neither saturated nor stuck).
 
     Rows between them that are not steady get a null value, so that the line has a gap.
     """
@@ -273,7 +278,7 @@ def cross_entries(frames: Iterable[pl.DataFrame]) -> list[Artist]:
 def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool = False) -> None:
     """Draw crosses on points that had not settled, are too short to judge, dropped packets, or have too few packets.
 
-    With `on_edge` the mark extends beyond the panel, like the markers of saturated points on the edge.
+    With `on_edge` the crosses are drawn beyond the edge of the panel as well, like the markers of saturated points.
     """
     late = frame.filter(pl.any_horizontal(*_CROSSED))
     if late.height:
@@ -284,9 +289,9 @@ def cross_out(axes: Axes, frame: pl.DataFrame, x: str, y: str, *, on_edge: bool 
 def _highest(curve: Curve, view: View) -> float:
     """The highest latency of a curve that the axis must include; 1 if the curve has no latency.
 
-    If the curve rises into saturation, a flawed point, or the last steady point below a saturated one, may have a very
-    high latency. The latency of such a point counts as at most `_CUT` times the lowest latency of the curve, so the
-    line may leave the panel.
+    If the curve has saturated points, a point with a flaw, or the last point before saturation, can have a very high
+    latency. The axis includes the latency of such a point only up to `_CUT` times the lowest latency of the curve. The
+    line can therefore leave the panel.
     """
     over = _over(curve.frame)
     rises = over.shift(-1, fill_value=False) | pl.any_horizontal(*_CROSSED)

@@ -1,4 +1,4 @@
-"""Code that figures over time share: the time axis with its marks, and lines made from samples."""
+"""Code for all figures over time: the time axis with marks at special cycles, and lines made from samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def axis(axes: Axes, spot: Spot, end: float) -> None:
 
 
 def mark(axes: Axes, spot: Spot) -> None:
-    """Mark the ends of the measured window of a point, and the cycles that `changes` returns."""
+    """Mark the two ends of the measured window of a point, and the cycles that `changes` returns."""
     style.mark_window(axes, spot.summary["warmup_cycles"], spot.summary["window_cycles"])
     style.mark_changes(axes, changes(spot))
 

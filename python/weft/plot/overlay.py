@@ -1,7 +1,7 @@
 """Latency and accepted load of several results in the same panels, with 95 % confidence bands.
 
-If a sweep has several seeds, the band comes from the seeds. Otherwise the band comes from the means over parts of the
-run's window, and only latency has a band.
+If a sweep has several seeds, the band is computed from the results of the seeds. Otherwise only latency has a band,
+which is computed from the mean latencies in several parts of the window.
 """
 
 from __future__ import annotations

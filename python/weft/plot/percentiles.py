@@ -1,4 +1,4 @@
-"""Percentiles of packet latency over load, drawn as bands in one panel per curve; all panels have the same axes."""
+"""Draws percentiles of packet latency over load as bands, with a panel per curve; all panels have the same axes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ _SHADES = colormaps["viridis_r"]
 
 
 def figure(choice: Choice) -> Figure:
-    """Saturated points are left out of the bands, and have hollow markers at the upper edge.
+    """Draws the bands of each curve.
 
-    Crosses have the same meaning as in `over_load`.
+    Saturated points are not part of the bands. They have hollow markers at the upper edge.
+
+    Crosses mark points with a flaw, as in `over_load`.
     """
     rows = choice.panels()
     in_units = choice.appearance.shown

@@ -2,8 +2,9 @@
 
 The panels can show several points.
 
-A saturated phase has no latency, because its latency grows with the length of the run. A saturated phase has a hollow
-marker at the upper edge. A cross marks the latency of a phase that is not settled, is not judged, or drops packets.
+The latency of a saturated phase is not drawn, because it depends on the length of the phase. Instead, the phase has a
+hollow marker at the upper edge. A cross marks a latency that is not reliable: the phase had not settled, Weft cannot
+judge it, or packets were dropped.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 _ALWAYS_ON = q.POWERS[0].always_on
 _DOTTED: dict[str, Any] = {"color": style.GREY, "linestyle": ":", "linewidth": 1}
-# Lines of the figure of a single point, for each panel: column, name in the legend, and look of each line.
+# Lines in each panel if the figure shows a single point: column of the values, name in the legend, and look of the
+# line.
 _OF_ONE: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
     (
         (q.SET_LOAD.column, "configured", _DOTTED),
@@ -52,7 +54,7 @@ KIND: KindName = "phases"
 def figure(choice: Choice) -> Picture:
     """Draws three panels, one below the other, with a common time axis.
 
-    Each phase that overlaps the window is a step of the lines.
+    Each phase that overlaps the measured window is a horizontal piece of each line.
 
     Raises
     ------
@@ -96,12 +98,12 @@ def figure(choice: Choice) -> Picture:
 
 
 def reached(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The phases of a point that overlap the window, with their judgements; empty if the load does not change."""
+    """The phases of a point that overlap the window, each with its flaws; empty if the load does not change."""
     return [phase for phase in soundness.in_phases(summary) if phase.get("from_cycle") is not None]
 
 
 def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
-    """The phases of a point that overlap the window, with their judgements.
+    """The phases of a point that overlap the window, each with its flaws.
 
     Raises a `ResultsError` if the point has no such phases.
     """
@@ -115,7 +117,7 @@ def _measured(choice: Choice, spot: Spot) -> list[dict[str, Any]]:
 def _beside(panels: Sequence[Axes], measured: Sequence[list[dict[str, Any]]], looks: dict[str, Look]) -> None:
     """Draw a line per point in each panel, and the loads that the scenarios set.
 
-    The loads that the scenarios set all have one look, because several points may have the same loads.
+    The lines of these loads all have the same look, because several points often have the same loads.
     """
     for phases in measured:
         _steps(panels[0], phases, q.SET_LOAD.column, "configured load", _DOTTED)

@@ -1,4 +1,4 @@
-"""Gantt chart of a program: a row per rank with its states over the whole run, and a line for the critical path."""
+"""Draws a Gantt chart of a program: a row per rank with its states over the run, and a line for the critical path."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ LOOKS: dict[str, style.StateLook] = {
     critical_path.TRANSFER: ("#D55E00", "...."),
     critical_path.WAIT: ("#DDDDDD", ""),
 }
-# If a chart has more spans than this number, it is drawn as a picture with cells. Each cell has the colour of the state
-# that occupies most of its time.
+# A span is the time of a rank in one state. If a chart has more spans than this number, it is drawn as a picture with
+# cells. Each cell has the colour of the state that occupies most of the cell's time.
 _MANY = 5_000
 # Sizes [inches]: greatest height of a row; smallest and greatest height of all rows together.
 _ROW, _LEAST, _MOST = 0.2, 1.5, 6.5
@@ -65,7 +65,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def line(path: critical_path.Path, rows: dict[int, int]) -> tuple[list[int], list[int]]:
-    """Cycles and rows of the corners of the line that draws a critical path."""
+    """Coordinates of the corners of the line that shows a critical path: cycles and rows."""
     first = path.steps[0]
     cycles, places = [first.from_cycle], [rows[first.origin]]
     for step in path.steps:

@@ -32,7 +32,7 @@ def all_words(panels: Sequence[Axes], handles: Sequence[Artist]) -> list[str]:
 
 
 def named_axes(axes: Axes) -> list[tuple[Axis, list[str]]]:
-    """The axes of a panel whose ticks are names, each with these names."""
+    """The axes of a panel that have names instead of numbers at their ticks, each with these names."""
     fixed = [axis for axis in (axes.xaxis, axes.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
     return [(axis, [label.get_text() for label in axis.get_ticklabels()]) for axis in fixed]
 
@@ -87,7 +87,8 @@ def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], 
 def _directed(asked: Mapping[str, str], names: Sequence[str], of_axes: Sequence[str]) -> dict[str, str]:
     """The requested replacements, as new words by old words.
 
-    If the user wrote a pair as ``new=old``, so that only its right side is a label of the figure, the pair is swapped.
+    The user writes ``old=new``. If only the right side of a pair is a label of the figure, the user wrote ``new=old``
+    by mistake, and the function swaps the two sides.
     """
     new = {}
     for old, words in asked.items():
@@ -111,7 +112,7 @@ def _rename_entries(handles: Sequence[Artist], replace: Callable[[str], str]) ->
 
 
 def _stands(words: str, names: Iterable[str], axes_words: Iterable[str]) -> bool:
-    """Whether the words are a part of a label, or the whole label of an axis."""
+    """Whether the words occur in a label, or are the whole label of an axis."""
     return words in axes_words or any(mentions(name)(words) for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Share of time that managed links spend in each power state, as stacked bars over load, in a panel per curve."""
+"""Draws the share of time in each power state of links that a policy manages, as stacked bars over load."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from weft.results.curves import Curve
 
 
-# Sizes [inches]: space next to a panel; width of a digit below the panel; width of an upright number.
+# Sizes [inches]: space next to a panel; width of a digit of the numbers below it; width of a number that is written
+# upright.
 _BESIDE, _LETTER, _UPRIGHT = 0.7, 0.065, 0.13
 
 
@@ -69,13 +70,13 @@ def figure(choice: Choice) -> Figure:
 def _ever_in(state: str, curve: Curve) -> bool:
     """Whether the links of a curve spend time in a power state.
 
-    The column can be missing, because points of other scenarios may lack the state.
+    The curve can lack the column, because the points of some scenarios do not have the state.
     """
     return _share(state) in curve.frame.columns and bool((curve.frame[_share(state)] > 0).any())
 
 
 def _stack(axes: Axes, curve: Curve, states: Mapping[str, style.StateLook], width: float) -> None:
-    """Draw the bars at equal distances, because loads are often denser at one end of the range.
+    """Draw the bars at equal distances, not at their loads, because some loads are often too close to each other.
 
     The panel is `width` inches wide. If the numbers of the loads do not fit side by side, they are written upright. If
     upright numbers do not fit, only every second or third bar has a number.

@@ -1,4 +1,4 @@
-"""Time in which whole routers could have slept: the share of the window in which all links of a router were off."""
+"""Draws how long whole routers could have slept: the share of the window in which all links of a router were off."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def figure(choice: Choice) -> Figure:
     """Draws a line per point over the routers of the point, in descending order of the share.
 
-    Routers without managed links are left out.
+    Routers without links that a power policy manages are left out.
     """
     spots = choice.spots()
     frames = [_frame(spot) for spot in spots]
@@ -40,12 +40,12 @@ def figure(choice: Choice) -> Figure:
 
 
 def _frame(spot: Spot) -> pl.DataFrame:
-    """The routers of a point that send on managed links, in descending order of their share of time asleep.
+    """The routers of a point with outgoing links that the policy manages, in descending order of time asleep.
 
     Raises
     ------
     ResultsError
-        If no router sends on managed links, or if the share was not recorded.
+        If the policy manages no links, or if the share was not recorded.
     """
     kept = spot.results.recorded(spot.point, "router_sleep").filter(pl.col("managed_channels") > 0)
     if kept.is_empty():

@@ -1,4 +1,4 @@
-"""Gantt chart of a queue of programs: a row per terminal, with a box for each program that ran there."""
+"""Draws a Gantt chart of a queue of programs: a row per terminal, with a box for each program that ran there."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _boxes(axes: Axes, started: pl.DataFrame, looks: dict[str, dict[str, Any]], 
 
 
 def spans(allocated: str) -> list[tuple[int, int]]:
-    """First number and length of each range in a string such as ``0-3 7``."""
+    """First number and length of each range in a string such as ``0-3 7``, which gives (0, 4) and (7, 1)."""
     found = []
     for part in allocated.split():
         first, _, last = part.partition("-")

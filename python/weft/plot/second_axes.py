@@ -1,4 +1,7 @@
-"""Adds axes in microseconds or Gb/s next to axes in cycles or flits, if all points have equal cycle times and flits."""
+"""Adds axes in microseconds or Gb/s next to axes in cycles or flits.
+
+This is possible if all points have the same length of a cycle and the same size of a flit.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Units of the simulator, and the unit of the second axis for each.
+# Unit of the second axis, by the unit of the first axis, in which the simulator counts.
 _BESIDE = {q.LATENCY.unit: q.LATENCY_US.unit, q.OFFERED.unit: q.OFFERED_GBPS.unit}
 
 
@@ -23,7 +26,8 @@ def add(panels: Iterable[Axes], summaries: Sequence[Mapping[str, Any]]) -> None:
     Raises
     ------
     ResultsError
-        If points have different cycle times or flit sizes. Then a single second axis cannot fit all points.
+        If points differ in the length of a cycle or the size of a flit, because one second axis then cannot fit all
+        points.
     """
     for axes in panels:
         if unit := _unit(axes.get_xlabel()):

@@ -1,4 +1,4 @@
-"""Time series of a point: utilisation of each link class, and power states of the classes that were not always on."""
+"""Draws time series of a point: utilisation of each link class, and power states of classes that were not always on."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def samples(spot: Spot) -> pl.DataFrame:
 
 
 def _states(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame | None:
-    """Share of channels in each state at the end of each sample [%], for classes that left ``on`` at least once."""
+    """Share of channels in each power state at the end of each sample [%], for classes that were not always ``on``."""
     counts = [f"channels_{state}" for state in names]
     away = frame.filter(pl.sum_horizontal(counts) > pl.col("channels_on"))["link_class"].unique()
     if away.is_empty():

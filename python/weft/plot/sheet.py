@@ -20,7 +20,7 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# The active settings, from which figures read colours and line widths.
+# The settings of the figure that is being drawn, from which the code reads colours and line widths.
 _IN_FORCE: ContextVar[Mapping[str, Any]] = ContextVar("settings of figures", default=MappingProxyType({}))
 # Settings of a style sheet that Weft ignores: they do not concern the look of a figure, or would override `--width`.
 _NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.bbox", "savefig.format")

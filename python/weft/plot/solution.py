@@ -1,6 +1,7 @@
-"""Energy to solution over run time of programs, with the Pareto front.
+"""Draws energy to solution (from start to end) over run time of programs, with the Pareto front.
 
-A line connects the points of the Pareto front, where no other point is better in one quantity and as good in the other.
+A line connects the points on the Pareto front: no other point is better in one quantity and at least as good in the
+other.
 
 A marker is the mean over seeds, with the 95 % confidence intervals of energy and run time. Points whose programs did
 not end are left out.
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice
     from weft.results.confidence import Mean
 
-# Ends of the axes as multiples of the largest mean.
+# Upper ends of the axes, as a multiple of the largest mean.
 _ROOM = 1.12
 # Maximum number of points that the figure can show, including points that differ only in their seed.
 _POINTS = 600
@@ -38,7 +39,7 @@ _FRONT: dict[str, Any] = {
     "drawstyle": "steps-post",
     "zorder": 1,
 }
-# Units of the axes, each with its greatest value and the factor from microseconds or microjoules.
+# Units of the axes: the value [us or uJ] up to which a unit is used, the unit, and the factor from us or uJ to it.
 _TIMES = ((1e3, "us", 1.0), (1e6, "ms", 1e-3), (float("inf"), "s", 1e-6))
 _ENERGIES = ((1e3, "uJ", 1.0), (1e6, "mJ", 1e-3), (float("inf"), "J", 1e-6))
 
@@ -53,7 +54,7 @@ class _Spot:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a marker per series of points, and a line along the Pareto front."""
+    """Draws a marker for each group of points that differ only in seed, and a line along the Pareto front."""
     spots = _spots(choice)
     looks = style.looks([spot.name for spot in spots])
     best = front(spots)

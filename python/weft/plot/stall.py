@@ -1,4 +1,4 @@
-"""The wait-for cycle of a stalled network: queues on a circle, each with an arrow to the queue for which it waits.
+"""Draws the wait-for cycle of a stalled network: queues on a circle, with arrows to the queues for which they wait.
 
 If the last queue waits for a link that the power policy has closed, no arrow starts at this queue.
 """
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from weft.plot.choice import Choice, Spot
     from weft.plot.style import Picture
 
-# Colour and dashes of an arrow, by the cause of the wait; the causes are in the order of the engine. If there are more
-# causes, the looks repeat.
+# Colour and dashes of an arrow for each cause of a wait, in the order in which the engine lists the causes. If there
+# are more causes than looks, the looks repeat.
 _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
     ("#D55E00", "-"),
     ("#0072B2", "--"),
@@ -40,8 +40,9 @@ _LOOKS: tuple[tuple[str, LineStyleType], ...] = (
 _CAUSES = {cause: (words, *look) for (cause, words), look in zip(STALL_MEANINGS.items(), cycle(_LOOKS), strict=False)}
 # Maximum number of queues in the cycle for which labels are horizontal. With more queues, labels point outwards.
 _UPRIGHT = 8
-# Sizes [inches], with horizontal labels (``True``) and with labels that point outwards: length along the circle for
-# each queue; space outside the circle for labels, horizontally and vertically.
+# Sizes [inches], for horizontal labels (``True``) and for labels that point outwards (``False``). `_AROUND` is the
+# length along the circle for each queue. `_BESIDE` is the space for labels outside the circle, horizontally and
+# vertically.
 _AROUND = {True: 1.0, False: 0.42}
 _BESIDE = {True: (1.45, 0.7), False: (2.9, 2.9)}
 
@@ -124,7 +125,7 @@ def _member(axes: Axes, member: dict[str, Any], number: int, count: int, radius:
     angle, following = (pi / 2 - 2 * pi * place / count for place in (number, number + 1))
     x, y = radius * cos(angle), radius * sin(angle)
     _, colour, dashes = _CAUSES[member["reason"]]
-    # the arrow follows the circle. A single queue waits for itself, and has no arrow
+    # the arrow is bent like the circle. A single queue waits for itself, and has no arrow
     end = (radius * cos(following), radius * sin(following))
     bend = -0.5 * sin(min(pi / 2, 2 * pi / count))
     arrow: dict[str, Any] = {

@@ -41,8 +41,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "*")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
-# Colour and hatching of the power states with a fixed look; the looks in `_OTHERS` are assigned in turn to other
-# states.
+# Colour and hatching of the usual power states. Other states get the looks in `_OTHERS`, one after the other.
 _OWN = {
     "on": ("#0072B2", ""),
     "shadow": ("#56B4E9", "...."),
@@ -66,7 +65,7 @@ HEAT = "cividis_r"
 # If the ratio of the ends of a logarithmic axis is smaller than this value, the ticks of the axis are round numbers
 # instead of powers of ten.
 _NARROW = 8
-# Number of letters of a panel title that fit into an inch.
+# Number of letters of the title of a panel that fit into an inch.
 _LETTERS_PER_INCH = 15
 # Line widths and marker sizes [points] if no style sheet sets them.
 _LINE, _MARKER = 1.55, 4.5
@@ -97,7 +96,7 @@ RC: dict[str, Any] = {
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 300,
-    # Text in files: PDF files embed fonts; SVG files can't, so their text is drawn as outlines.
+    # How files store text: PDF files embed fonts; SVG files can't, so matplotlib draws their text as outlines.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
     # Users can choose names with a dollar sign. The dollar sign must not start a formula.
@@ -120,7 +119,7 @@ SATURATED_ON_EDGE = SATURATED | {"label": "_saturated", "clip_on": False, "in_la
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a kind of figure for title, legend and size. `weft.plot.finish` applies these settings to the figure.
+    """Title, legend and size that a kind of figure has by default. `weft.plot.finish` applies them to the figure.
 
     Attributes
     ----------
@@ -152,7 +151,7 @@ class Picture(Figure):
     rc : dict
         Settings of matplotlib with which the figure is drawn.
     panels_chosen : bool
-        Whether the kind of figure draws only the panels that `Appearance.panels` names.
+        True if the code that drew the figure has already left out the panels that `Appearance.panels` does not name.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -176,12 +175,13 @@ class Picture(Figure):
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a series in all panels, as arguments of ``plot`` of matplotlib.
+    """The look of a series (curve) in all panels, as arguments of matplotlib's ``plot``.
 
     Attributes
     ----------
     line, full, hollow : dict
-        Looks of the line without markers, of the markers of steady points, and of the markers of saturated points.
+        Looks of the line without markers, of the markers of points that are not saturated, and of those of saturated
+        points.
     """
 
     line: dict[str, Any]
@@ -195,9 +195,10 @@ class Look:
 
 
 def look(series: int, of: int) -> Look:
-    """The look of series number `series` if a figure has `of` series.
+    """The look of the series (curve) with the index `series`, in a figure with `of` series.
 
-    Each series has another pair of colour and marker; after the last pair, another kind of line is used.
+    Each series has a different pair of colour and marker. When all pairs are used, the pairs are repeated with other
+    dashes.
 
     Earlier series are drawn larger and below later series, so that all of several coinciding curves are visible.
     """
@@ -248,13 +249,16 @@ class _PlainLog(LogLocator):
             return ticks
         powers = (
             LogLocator()
-        )  # matplotlib leaves out powers of ten if the axis is too short for all; with 2 and 5 it would draw no ticks
+        )  # on a short axis matplotlib leaves out powers of ten, and would draw no ticks at 2 and 5
         powers.set_axis(self.axis)
         return powers.tick_values(vmin, vmax)
 
 
 def plain_log(axis: Axis) -> None:
-    """Write plain numbers at a logarithmic axis that can span less than a decade; call it after everything is drawn."""
+    """Write plain numbers at a logarithmic axis, even if it spans less than a decade.
+
+    Call this function after everything is drawn, because it reads the ends of the axis.
+    """
     low, high = axis.get_view_interval()
     axis.set_major_locator(_PlainLog() if high > _NARROW * low else MaxNLocator(6))
     axis.set_major_formatter("{x:g}")

@@ -1,4 +1,4 @@
-"""Latency over the creation time of packets: how a network settles, and how it reacts to a change.
+"""Draws latency over the time at which packets are created, which shows how a network reacts to its start or a change.
 
 Lines are mean latencies, and dots are maximum latencies.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def figure(choice: Choice) -> Figure:
     """Draws the mean latency as a line and the maxima as dots, for each point.
 
-    The line has a gap where no packet was created.
+    The line has a gap in each interval in which no packet was created.
     """
     every = [(spot, _frame(spot)) for spot in choice.spots()]
     seen = [(spot, frame) for spot, frame in every if not frame.is_empty()]

@@ -1,4 +1,4 @@
-"""Transitions of power states per second over load, which show how often links go off and wake."""
+"""Draws over load how often links change between power states (for example go off and wake), per second."""
 
 from __future__ import annotations
 

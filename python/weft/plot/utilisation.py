@@ -19,7 +19,7 @@ _LABELS = {"running": "programs that run", "waiting": "programs that wait"}
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a point in two panels: busy terminals, and numbers of programs."""
+    """Draws the two panels for one point: busy terminals, and numbers of running and waiting programs."""
     spot = choice.spot()
     table = spot.results.utilisation(spot.point)
     end = float(spot.summary["warmup_cycles"] + spot.summary["window_cycles"])

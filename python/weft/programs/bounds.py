@@ -1,10 +1,10 @@
-"""Computes lower bounds of the run time of a program before a run, from computations, interfaces and channels.
+"""Computes lower bounds of the run time of a program of messages before a run.
 
 No run can be faster than such a bound. The busiest processor must do its work, the busiest terminal must send or
-receive its bytes, and the fullest channel must carry its flits. The LogGOPS executor also takes the order of the
-operations into account, but on a network without contention. The run time of the executor is an estimate and not a
-bound, because another order of messages can be faster. Weft computes no estimate for a large program unless the user
-requests it.
+receive its bytes, and the fullest channel must carry its flits. The LogGOPS executor (a simple simulation of the ranks
+and their messages) also takes the order of the operations into account, but on a network without contention. The run
+time that the executor computes is an estimate and not a bound, because another order of messages can be faster. Weft
+computes no estimate for a large program unless the user requests it.
 """
 
 from __future__ import annotations
@@ -40,20 +40,22 @@ _MATRIX = "program.npy"
 _MAX_WINDOW = "measure.stop.complete.max_window"
 # Units of times in a scenario, and their lengths [ns].
 _UNITS = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
-# Load of the terminal that sends most [flits/cycle], for computations whose result does not depend on the load.
+# Load of the terminal that sends most [flits/cycle] in computations that need some load, but give the same result for
+# every load.
 _LOAD = 0.01
-# Rules by which the interface of a message follows from its ranks and nodes. With other rules only the sum over the
-# interfaces is known.
+# Rules that choose the network interface of a message only by its ranks and nodes. Under other rules, only the sum of
+# the messages over all interfaces is known before a run.
 _KNOWN_RAILS = ("destination", "local_rank")
-# The executor has no parameter for the factor of computation times (`compute_scale`). Therefore Weft divides all other
-# times by the factor. With a smaller factor than this one, these times would be too long for the executor.
+# The LogGOPS executor cannot multiply computation times by a factor (`compute_scale`). Instead, Weft divides all other
+# times by the factor. With a factor below this value, the other times would be too long for the executor.
 _LEAST_SCALE = 1e-6
-# Maximum number of operations of a program that is estimated by default. The executor takes some seconds for them.
+# If a program has more operations than this number, its run time is estimated only on request. The executor takes some
+# seconds for this number.
 MOST_OPERATIONS = 20_000_000
-# Run times of the executor per operation [s] on a machine with two idle cores: in a training step of 1,024 ranks and 85
-# million operations, and in a ring of 16,384 ranks.
+# Time that the executor takes per operation [s], measured on a machine with two idle cores. First for a training step
+# of 1,024 ranks and 85 million operations, then for a ring of 16,384 ranks.
 _SECONDS_PER_OPERATION = (1e-7, 5e-7)
-# The LogGOPS executor cannot represent longer times of a message: 2^40 ns, converted to seconds.
+# Longest time of a message that the LogGOPS executor can represent: 2^40 ns, converted to seconds.
 _LONGEST = 1099.0
 BOUNDS = {
     "compute_s": "busiest processor: its computations and its share of messages",
@@ -78,18 +80,18 @@ class Bounds:
     job : str
         Name of the job.
     compute_s, injection_s, channels_s : float
-        Bounds of the run time [s]. `channels_s` is ``None`` if paths depend on queues, or are not known. Under jitter,
-        `compute_s` uses the minimum time that jitter allows for a computation.
+        Bounds of the run time [s]. `channels_s` is ``None`` if paths depend on queues, or are not known. If the
+        scenario varies computation times at random (jitter), `compute_s` uses the shortest possible times.
     is_mean : bool
         Whether `channels_s` is a bound for the mean loads of channels, because packets choose their paths at random.
     is_mean_of_interfaces : bool
-        Whether the bounds of terminals and channels are means over the interfaces of a node. The busiest interface has
-        at least the mean load, so the bounds hold in every run.
+        Whether the bounds of terminals and channels assume that all interfaces of a node have equal load. The busiest
+        interface has at least this mean load, so the bounds hold in every run.
     ideal_s : float
         Estimate of the LogGOPS executor on a network without contention [s]; ``None`` if the program has too many
         operations for it.
     operations : int
-        Number of operations of the program; a collective counts as all its messages.
+        Number of operations of the program; each message of a collective counts.
     """
 
     job: str
@@ -113,14 +115,14 @@ def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
 
     A node can have several interfaces. If the scenario fixes the interface of each message, a bound counts the flits of
     each interface. Otherwise a bound counts the mean over the interfaces, because the load of the busiest interface is
-    at least this mean. The mean also holds for the channels of each plane, because all planes are equal.
+    at least this mean. The same mean is used for the channels of each network plane, because all planes are equal.
 
     Parameters
     ----------
     point : Point
         A point that can run.
     estimate : bool
-        Whether to estimate also programs of more than `MOST_OPERATIONS` operations.
+        Whether to estimate the run time also of programs with more than `MOST_OPERATIONS` operations.
 
     Raises
     ------
@@ -134,14 +136,14 @@ def of_point(point: Point, *, estimate: bool = False) -> list[Bounds]:
 
 
 def without(point: Point) -> list[str]:
-    """Names of the jobs whose programs have no bounds, because their workload places ranks during the run."""
+    """Names of the jobs whose programs have no bounds, because their workload assigns ranks to terminals in the run."""
     return [name for name, _, model, _ in _jobs(point.resolved) if model != _MODEL]
 
 
 def _jobs(resolved: Mapping[str, Any]) -> Iterator[_Job]:
-    """Name, number, workload and parameters of each job that runs a workload without a pattern.
+    """Name, index, workload and parameters of each job that runs a workload without a traffic pattern.
 
-    The number is ``None`` if the scenario has only one job, without a list of jobs.
+    The index is ``None`` if the scenario has no list of jobs, but only one job.
     """
     traffic = resolved["traffic"]
     numbered: list[tuple[int | None, Any]] = list(enumerate(traffic.get("jobs") or []))
@@ -158,7 +160,7 @@ def _of_job(point: Point, facts: Mapping[str, Any], of: _Job, *, estimate: bool)
     cycle, bits, rate = facts["cycle_seconds"], facts["flit_bits"], facts["bandwidth"]["terminal"]
     processors = program.info()["cpus"]
     handled, parts = _work(program, _Rails.of(point.resolved, config), bits)
-    # these times include those of a preset of interfaces
+    # if the scenario names a preset of interfaces, these times are those of the preset
     interfaces, scale = facts["interface_times"][number or 0], config.get("compute_scale", 1.0)
     overhead = interfaces["overhead_seconds"]
     alone = [_implied(point, number, flits) for flits in parts.on_network]
@@ -210,7 +212,7 @@ class _Rails:
     count : int
         Number of interfaces.
     choice : str
-        The rule that chooses the interface of a message; empty if it is not known.
+        The rule that chooses the interface of a message; empty if Weft does not know the rule here.
     in_planes : bool
         Whether each interface is in a separate plane.
     per_node : int
@@ -231,7 +233,7 @@ class _Rails:
         return cls(count, choice, in_planes, config.get("ranks_per_terminal", 1))
 
     def number(self, source: int, target: int) -> int:
-        """Number of the interface that sends a message between two ranks, if the rule is one of `_KNOWN_RAILS`."""
+        """Index of the interface that sends a message between two ranks. The rule must be one of `_KNOWN_RAILS`."""
         place = source % self.per_node if self.choice == "local_rank" else target // self.per_node
         return place % self.count
 
@@ -290,12 +292,16 @@ def _work(program: Program, rails: _Rails, bits: int) -> tuple[NDArray[Any], _Pa
 
 
 def _implied(point: Point, number: int | None, flits: NDArray[Any]) -> dict[str, Any] | None:
-    """Facts of the network for single-flit packets with this traffic matrix; ``None`` if the matrix has no packets."""
+    """Facts of the network (such as the bound of channels) for packets of one flit with this traffic matrix.
+
+    The result is ``None`` if the matrix has no packets.
+    """
     if not flits.any():
         return None
     scenario = {key: value for key, value in point.resolved.items() if key not in ("power", "measure", "bill", "name")}
     pattern = {"within": {"terminals": len(flits), "pattern": {"matrix": {"file": _MATRIX}}}}
-    # with a `grain`, the facts count grains, but packet lengths in the scenario are still in flits
+    # with a `grain`, which is a coarser unit than the flit, the facts count grains, but packet lengths in the scenario
+    # are still in flits
     grain = _bits(scenario["grain"]) // _bits(scenario["flit"]) if "grain" in scenario else 1
     traffic = {"pattern": pattern, "load": _LOAD}
     if number is not None:
@@ -326,8 +332,8 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
 
     ``latencies`` are the mean latency of a message, and its part between an interface and a processor [s].
     ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send parts of the same message count
-    as one interface. A message above the eager limit between nodes begins with a request and a reply, as in the
-    simulation.
+    as one interface. If a message between nodes is larger than the eager limit, a request and a reply precede it, as in
+    the simulation.
     """
     bits, rails, interfaces = of
     latency, host = latencies
@@ -363,7 +369,7 @@ def _channels(alone: Mapping[str, Any] | None, flits: NDArray[Any], cycle: float
     bound, of = alone["channel_load_bound"], alone["channel_load_bound_of"]
     if bound is None or of == "empty_queues":
         return None, False
-    # the facts scale the loads so that the terminal that sends most has the load of the scenario
+    # in the facts, the terminal that sends most has the load of the scenario, and the others have proportional loads
     return float(flits.sum(axis=1).max() / bound * cycle), of == "fixed_paths"
 
 
@@ -387,7 +393,7 @@ def _time(seconds: float) -> str:
 def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, list[Bounds]]:
     """The bounds of each point, by its hash.
 
-    Points that differ only in power, recordings or seed share their bounds.
+    Points have the same bounds if they differ only in the sections `_WITHOUT_BOUNDS` (power, recordings, seed, ...).
     """
     known: dict[str, list[Bounds]] = {}
     found = {}
@@ -401,7 +407,7 @@ def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, li
 
 
 def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
-    """The warning that the longest window of a point is shorter than the minimum run time of a program, or ``None``.
+    """The warning that a program needs more time than the longest window of a point; ``None`` if it does not.
 
     The keys of the warning are those of other warnings of a point: ``path``, ``what``, ``help``, ``code``.
     """

@@ -1,8 +1,8 @@
-"""Reads OTF2 archives, as written by Score-P, with the package ``otf2``, and converts them to recordings of Weft.
+"""Reads OTF2 archives that Score-P wrote, with the package ``otf2``, and converts them to recordings of Weft.
 
 OTF2 records only wall-clock times, not the processor time of computations. OTF2 does not record the sizes of the blocks
 of `MPI_Alltoallv`. Older versions of Score-P do not record non-blocking collectives. Weft refuses archives of programs
-that use either kind of call.
+that call `MPI_Alltoallv`, and archives without records of non-blocking collectives that the program called.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NAME = "otf2"
 _ANCHOR = ".otf2"
-# The clock of OTF2 archives, under the name that the reader of recordings uses.
+# Clock of the times in OTF2 archives, as the reader of Weft's recordings names it.
 _CLOCK = "wall"
 # Maximum number of characters that Weft prints of an error message of the Python package `otf2`.
 _LONGEST = 200
@@ -135,7 +135,7 @@ def _of_anchor(anchors: list[Path], path: Path, clock: str | None) -> Trace:
 def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
     """Reads the ranks of each communicator, and the records of each rank.
 
-    Communicators of all ranks or of one rank are left out, because they have the fixed numbers 0 and 1.
+    The result lacks communicators of all ranks or of one rank, because these have the fixed numbers 0 and 1.
     """
     definitions = archive.definitions
     groups = [each for each in definitions.groups if otf2_events.name_of(each.paradigm) == "MPI"]
@@ -180,7 +180,7 @@ def _read(archive: Any, file: str) -> tuple[dict[int, list[int]], list[Rank]]:
 def _check_events(rank_of: dict[Any, int], events: Counter[Any], file: str) -> None:
     """Refuse an archive with fewer events than its definitions state.
 
-    The package may read a truncated file as an empty one.
+    The package ``otf2`` possibly reads a truncated file as an empty one, without an error.
     """
     for location, rank in rank_of.items():
         if events[location] < location.number_of_events:

@@ -15,7 +15,7 @@ ANY = -1
 _HEAD = struct.Struct("<8sIIIIQ")
 _RECORD = struct.Struct("<HHIQQQQ")
 _VERSION = 1
-# Events of messages that the format of recordings cannot represent.
+# Prefixes of the names of message events that the format of recordings cannot represent.
 _REFUSED = ("Rma", "MpiMrecv", "MpiImrecv")
 _INIT, _FINALIZE = ("MPI_Init", "MPI_Init_thread"), "MPI_Finalize"
 # A call is a collective if its name begins with one of these words after `MPI_` or `MPI_I`.
@@ -82,7 +82,7 @@ class Record:
 
 @dataclass
 class Collective:
-    """A collective call of one rank. The sizes of its record are set when the byte sums of all ranks are known."""
+    """A collective call of one rank. The sizes in its record are set later, from the byte sums of all ranks."""
 
     operation: str
     root: int
@@ -102,7 +102,7 @@ class Rank:
     collectives : dict
         The collectives of each communicator, in the order of the calls.
     lost : Counter
-        Number of calls that are incomplete in the archive, by the kind of fault.
+        Number of calls that cannot be converted, by the data that the archive lacks or the kind of event.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -157,7 +157,7 @@ class Reader:
         self._depth = 0
         self._has_ended = False
         self._paused: int | None = None
-        # records of receives, by request; a later event has the data that complete them
+        # records of non-blocking receives, by number of the request; a later event completes them
         self._receives: dict[int, Record] = {}
         self._started: dict[int, Record] = {}
 
@@ -214,7 +214,7 @@ class Reader:
         records = [Record(Kind.INIT, [])] if call.name in _INIT else self._records(call)
         self._has_ended = call.name == _FINALIZE
         for record in records:
-            # the first record begins with the call, further records begin at its end
+            # the first record of a call begins with the call, its other records begin at the end of the call
             record.begin, record.end = (call.begin if record is records[0] else end), end
         self.rank.records += records
         if records:
@@ -255,7 +255,7 @@ class Reader:
         if kind == "MpiIsend":
             records.append(Record(Kind.ISEND, [*self._message(event, event.receiver), event.request_id]))
         elif kind == "MpiIrecvRequest":
-            # the event at the end of the request has the source, tag and size
+            # source, tag and size are set later, by the event at the end of the request
             record = Record(Kind.IRECV, [0, ANY, ANY, 0, event.request_id])
             self._receives[event.request_id] = record
             records.append(record)
@@ -310,5 +310,5 @@ class Reader:
 
 
 def _received(message: list[int]) -> list[int]:
-    """Words of the record of a receive: the requested message, then the received message. The two are equal."""
+    """Numbers of the record of a receive: the requested message, then the received message, which is equal."""
     return [*message, *message[1:]]

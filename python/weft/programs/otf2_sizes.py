@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HELP = "record the program with the library of `capture`, or with sst-dumpi: they record the sizes of all blocks"
-# Collectives with equal blocks: the kind of record, the sum that contains the size, and whether that sum is over all
-# ranks.
+# Collectives with equal blocks: the kind of record, the sum from which the size is computed, and whether this sum
+# counts a block for each rank.
 _EQUAL = {
     "BARRIER": (Kind.BARRIER, "received", False),
     "BCAST": (Kind.BCAST, "received", False),
@@ -80,7 +80,7 @@ def complete(calls: Sequence[Collective]) -> None:
 def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) -> None:
     operation = calls[0].operation
     kind, which, is_of_all = _EQUAL[operation]
-    # the maximum, because with MPI_IN_PLACE a rank does not count its own bytes
+    # the maximum over the ranks, because a rank that uses MPI_IN_PLACE does not count its own bytes
     total = max(sent if which == "sent" else received)
     size, rest = divmod(total, len(calls) if is_of_all else 1)
     if rest:
@@ -96,7 +96,7 @@ def _equal(calls: Sequence[Collective], sent: list[int], received: list[int]) ->
 def _scanned(operation: str, received: list[int]) -> int:
     """Size of the blocks of a prefix sum (scan) [bytes].
 
-    The received sum of a rank is this size once, or once for each rank before it, with or without the rank itself.
+    Each rank receives one block, or one block for each rank before it, possibly also one for itself.
     """
     last = len(received) - 1
     candidates = [received[last]]
@@ -123,7 +123,7 @@ def _different(first: Collective, sent: list[int], received: list[int]) -> tuple
         kind, parts, total = Kind.ALLGATHERV, sent, max(received)
         if operation != "ALLGATHERV":
             kind, parts, total = Kind.REDUCE_SCATTER, received, max(sent)
-        # the sum of a rank is the size of its block, or this size times the number of ranks
+        # the byte sum of a rank is the size of its block, or this size times the number of ranks
         if sum(parts) == total:
             return kind, parts
         if sum(parts) == ranks * total and all(part % ranks == 0 for part in parts):

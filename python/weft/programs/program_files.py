@@ -10,7 +10,7 @@ from weft.errors import ProgramError, ScenarioError
 from weft.programs import otf2_archive, traces
 from weft.results.store import replaced
 
-# Endings of files with the parameters of a program.
+# Endings of files with the parameters from which Weft generates a program.
 PARAMETERS = (".yaml", ".yml")
 
 

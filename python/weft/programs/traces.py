@@ -1,4 +1,4 @@
-"""Finds the files of a trace in a folder, in an archive, or next to the named file."""
+"""Finds the files of a trace (a recorded program of messages) in a folder, in an archive, or next to the named file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from weft.errors import ProgramError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# Number of bytes at the start of a file that identify its format.
+# Number of bytes at the start of a file from which Weft recognises its format.
 _HEAD = 64
-# Ending of the file that describes a trace; separator between the name of a trace and the number of the rank.
+# Ending of the file that describes a trace. Then the separators that can be between the name of a trace and the number
+# of a rank in a file name.
 _META = ".meta"
 _DIVIDERS = "-._"
 
@@ -41,9 +42,9 @@ class Trace:
     names : list of str
         Names of the files, without folders.
     load : callable
-        Returns the bytes of file number k of `names`.
+        Function that returns the content of the file with index k in `names`.
     close : callable
-        Closes the archive that contains the files.
+        Function that closes the archive that contains the files.
     clock : str, optional
         The clock of the trace, if the format has only one.
     """

@@ -1,4 +1,4 @@
-"""Answers the question of a sweep: the main results in a few sentences, and a table of curves.
+"""Writes the first section of a report: the main results in a few sentences, and a table of curves over load.
 
 Every number in the sentences comes from the results.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from weft.report.sources import Line, Sources
     from weft.results.quantities import Quantity
 
-# Ranks of the flaws with which the accepted load of a point is still reliable.
+# Ranks (numbers of kinds) of the flaws with which the accepted load of a point is still reliable.
 _ACCEPTING = {SOUND, *(flaw.rank for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "The lowest, highest and least values and the savings below exclude these points."
 _FEW_DROPPED = "Savings also compare points that drop at most 3 % of their packets, if both deliver the same load."
@@ -99,12 +99,13 @@ def _programs(sources: Sources) -> list[str]:
 def _bill(sources: Sources) -> list[str]:
     """Sentences on the cost of a year under each policy, if a scenario has a bill.
 
-    With a bill, the saving over a year is more relevant than the saving at the best load.
+    If there is a bill, the report states the saving over a year, because it is more relevant than the saving at the
+    best load.
     """
     values: list[str] = []
     for results in sources.results:
         if len(results) and Bill.kept(results):
-            with suppress(WeftError):  # the section on the bill gives the reason why there is no bill
+            with suppress(WeftError):  # the section on the bill has the error
                 values += [f"{line}." for line in bill_lines.headline(YearlyBill(results))]
     return values
 
@@ -112,10 +113,10 @@ def _bill(sources: Sources) -> list[str]:
 def curves(sources: Sources) -> list[dict[str, Any]]:
     """Table with a row per load curve: latency at the lowest load, saturation, and highest accepted load.
 
-    The latency is missing if the point at the lowest load is not sound.
+    The latency is missing if the point at the lowest load is not sound (has a flaw).
 
-    If the highest accepted load comes from a saturated point, ``accepted_flaw`` says so. ``accepted_flaw`` also names a
-    point that accepted more but is left out, with the reason.
+    ``accepted_flaw`` says whether the highest accepted load is that of a saturated point. It also names a point that
+    accepted a higher load but is left out, with the reason.
     """
     in_si = sources.units == si_units.SI
     rows = []
@@ -151,7 +152,7 @@ def curves(sources: Sources) -> list[dict[str, Any]]:
 
 
 def _at(value: float | None, means: Sequence[Mean | None], others: Sequence[Mean | None]) -> float | None:
-    """The mean in `others` at the load at which the mean in `means` has this value."""
+    """The mean in `others` at the load at which `means` has the value `value`."""
     pairs = zip(means, others, strict=True)
     return next((other.value for mean, other in pairs if mean and other and mean.value == value), None)
 
@@ -166,7 +167,7 @@ def _warned(sources: Sources, line: Line) -> set[float]:
 
 
 def _changes(sources: Sources, line: Line) -> bool:
-    """Whether the load changes during the run of the first point of a curve.
+    """Whether the load of a curve changes in phases during the run (of the first point of the curve).
 
     With a changing load, the mean latency of the point belongs to no single load.
     """
@@ -181,7 +182,7 @@ def carried(sources: Sources, line: Line) -> tuple[float | None, str]:
 
 
 def _lossy(sources: Sources, line: Line) -> dict[float, float]:
-    """The loads at which more than 3 % of the packets are dropped, each with the largest share over its runs."""
+    """The loads at which more than 3 % of the packets are dropped, each with the largest share among its runs."""
     return {
         load: max(soundness.dropped_share(sources.summaries[point]) for point in points)
         for load, points in zip(line.load, line.points, strict=True)
@@ -190,11 +191,11 @@ def _lossy(sources: Sources, line: Line) -> dict[float, float]:
 
 
 def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
-    """Each load of a curve, and whether the load is too much.
+    """Each load of a curve, and whether the load is too much for the network.
 
     If the load changes in phases, the loads of the measured phases are judged instead.
 
-    The judgement is ``None`` if it is not known.
+    The second value is ``None`` if Weft cannot judge the load.
     """
     found: list[tuple[float, bool | None]] = []
     for load, over, unknown, points in zip(line.load, line.over, line.unjudged, line.points, strict=True):
@@ -202,7 +203,7 @@ def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
             (phase[q.SET_LOAD.column], phase["saturated"])
             for point in points
             for phase in sources.summaries[point].get("phases") or []
-            # if the point is judged as not saturated, phases without a judgement have only batches, and are left out
+            # if a point is not saturated, its phases without a judgement send only batches, which are left out
             if phase["packets"]
             and (phase["saturated"] is not None or sources.summaries[point]["saturated"] is not False)
         ]
@@ -243,7 +244,7 @@ def _endings(sources: Sources) -> list[str]:
 
 
 def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
-    """Values of a quantity at all sound points that measured it, each with the index of its point."""
+    """Values of a quantity at all sound points (without flaws) that have a value, each with the index of its point."""
     return [
         (summary[quantity.column], point)
         for point, summary in enumerate(sources.summaries)
@@ -279,7 +280,7 @@ def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
 def _same(sources: Sources, quantity: Quantity, point: int, other: int) -> bool:
     """Whether random variation explains the difference of a quantity between two points.
 
-    The result is false for means if the scenario of a point makes changes at given times.
+    The result is false for means over time if the scenario of a point changes the load or the network at given times.
     """
     two = [sources.summaries[each] for each in (point, other)]
     if quantity is q.ACCEPTED:
@@ -329,7 +330,7 @@ def _saving(sources: Sources) -> list[str]:
 
 
 def _doubt(summary: Mapping[str, Any]) -> str:
-    """Text that follows the saving of a point about which the engine warned."""
+    """Text to add to the saving of a point about which the engine warned."""
     return f"; this point has a load that {_WARNED}" if soundness.is_warned(summary) else ""
 
 
@@ -337,8 +338,8 @@ def _saving_of_the_same_flits(sources: Sources) -> list[str]:
     """A sentence on the greatest saving if no point with always-on links was measured.
 
     The saving is relative to the cost of the same flits on always-on links. Weft states no saving for points with
-    failed links, because these draw no power although they do not sleep. Weft also states no saving if the load depends
-    on the network, because always-on links would deliver more flits.
+    failed links, because these draw no power although they do not sleep. Weft also states no saving if the offered load
+    depends on the network, because always-on links would then deliver more flits.
     """
     known, left_out = [], 0
     for results in sources.results:

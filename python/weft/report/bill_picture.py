@@ -21,15 +21,16 @@ from weft.plot.finish import wrapped
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A colour that is replaced by the text colour of the page. Series in black also get the text colour.
+# Colour of text in the picture that matplotlib writes. The colour is then replaced by the text colour of the page, and
+# so is black.
 _TEXT = "#010203"
 _RC: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _TEXT),
     "grid.color": "#888888",
     "grid.alpha": 0.35,
 }
-# Sizes [inches]: width of a figure with several panels, and with one panel; height of a row of panels. Maximum number
-# of panels per row, and in total.
+# Sizes [inches]: width of a figure with several panels (coordinate systems), and with one panel; height of a row of
+# panels. Then the maximum number of panels per row, and in total.
 _WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
 # Space [inches] next to a panel, and next to the labels of the legend.
 _AROUND, _HANDLE = 0.9, 0.6
@@ -45,7 +46,7 @@ def svg(panels: Mapping[str, Mapping[str, Sequence[float]]], edges: Sequence[flo
     Parameters
     ----------
     panels : mapping of str to mapping of str to sequence of float
-        Power [kW] in each part of the profile, for each curve of each panel.
+        Power [kW] in each part of the profile (a list of loads with their times), for each curve of each panel.
     edges : sequence of float
         Begin of each part of the profile, and end of the last part [h].
     period : str

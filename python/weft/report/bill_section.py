@@ -1,4 +1,4 @@
-"""The section of a report on the yearly cost of the network: two tables, and power over the day or week."""
+"""Writes the section of a report on the yearly cost of the network: two tables, and a picture of power over time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, name: str) -> dict[str, Any]:
-    """The content of the section for one of the results."""
+    """The content of the section for one set of results."""
     try:
         yearly = YearlyBill(results)
     except WeftError as problem:
@@ -56,7 +56,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """The notes, as one string each. Joins a note with the indented lines below it, which give its remedies."""
+    """The notes, each as one string: a note is joined with the indented lines below it, which give its remedies."""
     notes: list[str] = []
     for line in lines:
         if line.startswith(" ") and notes:

@@ -1,4 +1,4 @@
-"""The columns that the tables and charts of a report show."""
+"""Defines the columns that the tables and charts of a report show."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ GROUPS = (
     q.POWER,
     Quantity("energy_j", "Energy in the window", "J", "energy", 6),
 )
-# Maximum number of groups of each point that a page lists.
+# Maximum number of groups (`power.groups`, such as cabinets) that a page lists for each point.
 MOST_GROUPS = 20
 
 
@@ -136,11 +136,11 @@ class Listing:
     key, head : str
         Key with the name of an entry, and heading of the column of names.
     quantities : tuple of Quantity
-        Further columns, in their order; a column that no entry of a point has is left out.
+        Further columns, in this order. A column is left out if no entry of a point has a value.
     entries : callable
         Function from the summary of a point to the entries that have a row. The function returns no entries if they
-        would only repeat the numbers of the point. The key ``mark`` of an entry is the sign after its unreliable
-        numbers.
+        would only repeat the numbers of the point. The key ``mark`` of an entry is the sign that the page writes after
+        its unreliable numbers.
     """
 
     name: str
@@ -176,7 +176,7 @@ def _jobs(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The phases of the load of a point, as entries of a list.
 
-    Words replace latencies that grow without limit, and marked numbers have a reason.
+    A word replaces the latency of a saturated phase. An entry with marked numbers names the reason.
     """
     words = {True: "saturated", False: "no", None: "not judged"}
     rows = []

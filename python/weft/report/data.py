@@ -1,4 +1,4 @@
-"""Collects all data of a page in one value that can be written as JSON."""
+"""Collects all data of a report's page in one value that can be written as JSON."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
 def _points(sources: Sources) -> dict[str, Any]:
     """The table of points, with each scalar of the summaries as a column.
 
-    In coordinates, labels replace models.
+    In the columns of coordinates, a model with its parameters is replaced by its label.
     """
     frame = sources.frame
-    # energies in femtojoules are left out, because they are long numbers, and the table also has them in joules
+    # energies in femtojoules are left out, because the table also has them in joules, as shorter numbers
     scalars = [name for name in frame.columns if not name.endswith("_fj") and name not in {"hash", "name"}]
     columns = {name: pack.column(frame[name].to_list()) for name in scalars}
     columns |= {"mark": pack.column([columns_shown.point_mark(summary) for summary in sources.summaries])}
@@ -159,7 +159,8 @@ def _half_widths(sources: Sources, line: Line, quantity: Quantity) -> list[float
 def _histograms(sources: Sources) -> list[dict[str, Any]]:
     """Number of packets by latency, for each point.
 
-    If there are too many latencies, neighbouring latencies form one bin with exact edges.
+    If there are too many different latencies, neighbouring ones form one bin; the page gets the exact edges of each
+    bin.
     """
     most = max(20, HISTOGRAM_BYTES // (11 * len(sources)))  # two numbers of up to four bytes each, in base64
     made = []
@@ -197,7 +198,7 @@ def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(sources: Sources) -> dict[str, Any]:
-    """For each point, the groups with the most energy; empty if the table of groups is missing or damaged."""
+    """For each point, the groups of links with the most energy; empty if the table of groups is missing or damaged."""
     lists: list[list[dict[str, Any]]] = []
     for results, row in sources.places:
         lists.append([])
@@ -234,7 +235,7 @@ def _stalls(sources: Sources) -> dict[int, str]:
 
 
 def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
-    """Router and input port of each queue in the wait-for cycle, for each stuck point."""
+    """Router and input port of each queue in the cycle of waiting packets, for each stuck point."""
     begin = 0
     found: dict[int, list[list[int]]] = {}
     for results in sources.results:
@@ -249,7 +250,10 @@ def _waiting(sources: Sources) -> dict[int, list[list[int]]]:
 
 
 def _drawings(sources: Sources) -> dict[str, Any]:
-    """Networks and channels of points, as many as fit, the most interesting points first."""
+    """Drawings of networks with their channels.
+
+    If they do not fit for all points, the most interesting points come first.
+    """
     gallery = Gallery(link_modes.of_all(sources.summaries))
     telling = _telling(sources)
     for number in telling:
@@ -269,7 +273,8 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 def _telling(sources: Sources) -> list[int]:
     """Indices of points in order of interest.
 
-    First are the points at the highest steady load of each curve, then those at its ends and its middle, then the rest.
+    First are the points at the highest load below saturation of each curve, then those at both ends and in the middle
+    of the curve, then all others.
     """
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:
@@ -283,7 +288,7 @@ def _telling(sources: Sources) -> list[int]:
 
 
 def facts(sources: Sources) -> dict[str, Any]:
-    """The strings that the page shows about the results."""
+    """The strings of the page about all results together, such as its title and the number of points."""
     return {
         "title": ", ".join(sources.names),
         "points": len(sources),
@@ -295,7 +300,7 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """The question that one set of results answers: the values that its scenario and its sweep set."""
+    """The question that one set of results answers: which values the scenario sets, and which the sweep varies."""
     results = sources.results[each]
     row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]
@@ -319,7 +324,7 @@ def _first_scenario(results: ResultSet) -> tuple[int, dict[str, Any]]:
 
 
 def _provenance(sources: Sources) -> list[tuple[str, str]]:
-    """Lines on the time, process and machine of the runs of the points."""
+    """Lines on when, how and on which machine the points were run."""
     summaries = sources.summaries
     runs = [run for results, row in sources.places if (run := results.run_info(row))]
     lines = [

@@ -1,4 +1,4 @@
-"""Animations of channels. Each picture holds the flits and the power state of every channel in one interval."""
+"""Makes films for the drawing of a network. Each picture of a film has the flits and power state of every channel."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Maximum sizes: bytes of all films of a report, bytes of one film, and number of pictures of one film.
+# Maximum sizes: bytes of all films of a report together, bytes of one film, and number of pictures (time intervals) of
+# one film.
 BYTES = 1_100_000
 _OF_ONE = 1_000_000
 _PICTURES = 240
-# State of a channel whose states were not recorded. If all channels have this state, the page shows no states.
+# State that a film stores if states were not recorded. If all channels always have this state, the page shows no
+# states.
 _ON = LINK_STATES.index("on")
 
 
@@ -40,7 +42,8 @@ class Budget:
 
     def film(self, order: Ints, results: ResultSet, row: int) -> dict[str, Any] | None:
         """The film of a point; ``None`` if nothing was recorded per channel, or if no bytes are left for films."""
-        # flits take up to two bytes per channel, and states one byte; base64 turns three bytes into four
+        # in each picture a channel takes at most two bytes for flits and one for its state; base64 turns three bytes
+        # into four
         pictures = min(_PICTURES, min(_OF_ONE, self._left) // (4 * max(1, len(order))))
         if pictures < 2:
             return None
@@ -78,7 +81,7 @@ def of_series(series: pl.DataFrame, order: Ints, pictures: int, states: Sequence
     length = np.add.reduceat(table(series["interval_cycles"])[:, 0], begin)
     state = np.full((samples, channels), _ON)
     for number, name in enumerate(states):
-        if f"channels_{name}" in series.columns:  # other points of the report may have different modes
+        if f"channels_{name}" in series.columns:  # other points may have other power states
             state[table(series[f"channels_{name}"]) > 0] = number
     last = np.append(begin[1:], samples) - 1
     return _film(table(series["from_cycle"])[begin, 0], length, merged, taken(flits), taken(state[last]))
@@ -96,8 +99,8 @@ def of_spans(spans: pl.DataFrame, order: Ints, pictures: int, states: Sequence[s
     spans = spans.sort("channel", "to_cycle")
     channel, begin, stop = (spans[name].to_numpy().astype(np.int64) for name in ("channel", "from_cycle", "to_cycle"))
     numbers = spans["state"].replace_strict(list(states), range(len(states))).to_numpy().astype(np.int64)
-    # the picture shows the state in the last cycle of its interval, which is the state of the first span that ends
-    # after this cycle.
+    # spans are times in which a channel is in one state. The picture shows the state in the last cycle of its interval:
+    # the state of the first span that ends after this cycle.
     asked = order[None, :] * (end + 1) + edges[1:, None] - 1
     span = np.minimum(np.searchsorted(channel * (end + 1) + stop, asked, side="right"), len(channel) - 1)
     inside = (channel[span] == order[None, :]) & (begin[span] < edges[1:, None])

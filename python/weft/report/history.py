@@ -12,13 +12,13 @@ from weft.report import pack
 if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
-# Maximum number of bytes for all points together; maximum number of intervals of a point.
+# Maximum number of bytes for the curves of all points together, and maximum number of time intervals of a point.
 BYTES = 400_000
 MOST = 250
 
 
 class Histories:
-    """Collects recordings over time until the bytes that a report reserves for them are used up."""
+    """Collects curves over time until the bytes that a report reserves for them are used up."""
 
     def __init__(self) -> None:
         self._left = BYTES
@@ -44,7 +44,7 @@ def series(samples: pl.DataFrame, channels: pl.DataFrame) -> dict[str, Any]:
     """
     if "channel" in samples.columns:
         samples = samples.join(channels.select("channel", "link_class"), on="channel", maintain_order="left")
-    # sums by class first, to reduce the number of rows
+    # rows of single channels are summed by class first, because the steps below are then faster
     samples = samples.group_by("from_cycle", "link_class").agg(pl.col("flits").sum(), pl.col("interval_cycles").first())
     samples = samples.sort("from_cycle", "link_class")
     begins = samples["from_cycle"].unique().sort()

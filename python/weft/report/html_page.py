@@ -31,7 +31,7 @@ def write(results: Sequence[ResultSet], path: Path, *, units: str | None = None)
     Parameters
     ----------
     results : sequence of ResultSet
-        Finished points. Further results are drawn in the charts of the first.
+        Finished points. If there are several results, the charts show the curves of all of them together.
     path : Path
         The file to write. The file appears under this name only when it is complete.
     units : str, optional

@@ -1,4 +1,4 @@
-"""Places routers in the drawing of a network, and bends links around the routers that are between their ends.
+"""Places routers in the drawing of a network, and bends links around routers that are between their two ends.
 
 The unit of length is the distance between neighbouring routers of a row; y points down. The same network always gives
 the same drawing.
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Sizes in units of the drawing: distance between neighbouring routers of a grid along dimension 0 (horizontal) and
-# dimension 1 (vertical); horizontal and vertical distance along dimension 2; empty space between tiles.
+# Sizes for grids, in units of the drawing: distance between neighbouring routers along dimension 0 (horizontal) and
+# dimension 1 (vertical); horizontal and vertical distance along dimension 2; empty space between the tiles that show
+# further dimensions.
 _CELL = (1.4, 1.0)
 _ASLANT = (0.7, 0.5)
 _GAP = 1.2
-# Largest bend of a link within a row. A bent link must not touch the routers of the next row. This row is nearer with
-# three dimensions.
+# Largest bend of a link within a row of a grid, for up to two dimensions and for more. A bent link must not touch the
+# routers of the next row, which is nearer if there are three dimensions.
 _BEND, _BEND_ASLANT = 0.78, 0.4
 # Ratio of width to height of the drawing of a tree.
 _TREE_ASPECT = 2.2
@@ -106,8 +107,8 @@ def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
 def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
     """Positions of the routers of a grid.
 
-    Dimension 0 points to the right, 1 down, and 2 diagonally within a cell; further dimensions form rows and columns of
-    tiles.
+    Dimension 0 points to the right, 1 down, and 2 diagonally within a cell; the routers with equal coordinates in the
+    further dimensions form a tile, and these dimensions are rows and columns of tiles.
     """
     at = [np.zeros(len(digits)), np.zeros(len(digits))]
     pitch, extent = list(_CELL), [0.0, 0.0]
@@ -135,21 +136,21 @@ def _grid_words(widths: Sequence[int]) -> str:
 def _arcs(digits: Ints, x: Floats, y: Floats, start: Ints, end: Ints) -> Floats:
     """Bends of the links of a grid.
 
-    A link that passes other routers of its row is bent, and longer links are bent more.
+    If a link passes other routers of its row, it is bent; the longer the link, the larger the bend.
     """
     steps = np.abs(digits[end] - digits[start]).max(axis=1)
     far = steps / max(int(digits.max()), 2)
     dimensions = digits.shape[1]
     most = _BEND if dimensions < 3 else _BEND_ASLANT
     bend = np.where(steps > 1, most * (0.15 + 0.85 * far), 0.0)
-    # links bend up or to the left, independent of the order of their two ends
+    # links bend up or to the left, whichever of their ends is named first
     forward = (x[end] - x[start] > 0) | ((x[end] == x[start]) & (y[end] > y[start]))
     vertical = x[end] == x[start]
     return np.where(forward ^ vertical, bend, -bend)
 
 
 def _groups(places: Ints, levels: Ints) -> tuple[Floats, Floats]:
-    """Positions of routers in groups: small circles of routers on a large circle of groups, far enough apart."""
+    """Positions of routers in groups: each group is a small circle of routers, and the groups form a large circle."""
     group = places[:, 0]
     count = int(group.max()) + 1
     x, y = _rings(_ranks(group, levels), levels)
@@ -174,7 +175,7 @@ def _ranks(group: Ints, levels: Ints) -> Ints:
 
 
 def _rings(ranks: Ints, levels: Ints) -> tuple[Floats, Floats]:
-    """Positions on concentric circles, one per level with level 0 outermost; routers are at least one unit apart."""
+    """Positions on concentric circles, one per level, with level 0 outermost. Routers are at least one unit apart."""
     x, y = np.zeros(len(ranks)), np.zeros(len(ranks))
     least = 0.0
     for level in sorted(set(levels.tolist()), reverse=True):

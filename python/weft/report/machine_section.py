@@ -1,4 +1,4 @@
-"""The section of a report on the energy of the whole machine (switches and nodes), for points that run programs."""
+"""Writes the section of a report on the energy of the whole machine (switches and nodes), for points with programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _COLUMNS = {
     "e_cluster_ratio": "E_cluster",
     "saves": "saves energy at idle shares",
 }
-# Power of an idle node, as a share of the power of a busy node, for the column with the energy of the machine.
+# Assumed power of an idle node, as a share of the power of a busy node. The energy of the machine depends on this
+# share.
 _IDLE = 0.5
 
 
@@ -44,7 +45,7 @@ def html(sources: Sources) -> Markup:
 
 
 def _part(results: ResultSet, name: str) -> dict[str, Any]:
-    """The content of the section for one of the results."""
+    """The content of the section for one set of results."""
     try:
         frame = table(results, Machine(idle_shares=(_IDLE,)))
     except WeftError as problem:

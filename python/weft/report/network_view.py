@@ -1,4 +1,4 @@
-"""The networks of a report: positions of routers, links, and the activity of each channel in some points."""
+"""Collects the drawings of networks in a report: positions of routers, links, and the traffic of channels at points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-# Maximum number of links that a network is drawn with; maximum number of bytes for the channels of all points.
+# Maximum number of links in the drawing of a network, and maximum number of bytes for the channels of all points.
 MOST_LINKS = 30_000
 BYTES = 1_500_000
 
@@ -39,8 +39,8 @@ class Network:
     page : dict
         Data of the network for the page.
     order : array of int
-        Indices of the channels in the order of the page: one direction of each link, then the opposite directions (-1:
-        no channel).
+        Indices of the channels in the order in which the page stores them: the channel in one direction of each link,
+        then those in the opposite direction (-1 if a link has no such channel).
     """
 
     page: dict[str, Any]
@@ -84,7 +84,7 @@ def build(network: Mapping[str, Any], channels: pl.DataFrame) -> Network:
         "to_port": pack.counts(links["to_port"]),
         "class": pack.counts([classes.index(name) for name in links["link_class"]]),
         "classes": classes,
-        # index + 1, because 0 stands for no channel, and negative numbers can't be stored
+        # index + 1: 0 means no channel, because negative numbers can't be stored
         "forward": pack.counts(links["channel"] + 1),
         "backward": pack.counts(links["back"].fill_null(-1) + 1),
     }
@@ -110,9 +110,9 @@ def _links(channels: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) -> dict[str, Any]:
-    """Activity of the channels of a point in the measured window.
+    """Flits and power states of the channels of a point in the measured window.
 
-    Power states in which no channel ever was are left out.
+    Power states are left out if no channel was ever in them.
     """
 
     def take(name: str) -> Ints:
@@ -134,7 +134,7 @@ def of_point(network: Network, channels: pl.DataFrame, states: Sequence[str]) ->
 
 
 def _terminals(network: Network, channels: pl.DataFrame) -> dict[str, str]:
-    """Number of terminals of each router, and the flits that these sent and received."""
+    """Number of terminals of each router, and number of flits that these terminals sent and received."""
     routers = network.page["routers"]
     columns = {}
     channels = placed(channels, network.page["names"])
@@ -157,12 +157,13 @@ class Drawings:
     networks : list of dict
         The different networks of the points.
     channels, frames, histories : dict
-        Three mappings by the index of a point: the activity of the point's channels in the window (and the index of its
-        network), of each channel over time, and of its link classes over time.
+        Three mappings, all by the index of a point. `channels`: traffic and states of the point's channels in the
+        window, and the index of its network. `frames`: the film of its channels. `histories`: curves of its link
+        classes over time.
     unreadable : dict
         Reasons why points could not be drawn.
     crowded_out : int
-        Number of points that are left out, because the page would become too large.
+        Number of points without a drawing, because the page would become too large.
     """
 
     networks: list[dict[str, Any]] = field(default_factory=list)

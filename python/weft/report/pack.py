@@ -30,7 +30,7 @@ def column(values: list[Any]) -> Any:
 
 
 def counts(values: ArrayLike) -> str:
-    """Text ``u8:BASE64`` with non-negative integers, stored exactly.
+    """Text such as ``u8:BASE64`` that stores non-negative integers exactly.
 
     Each number takes as many bytes as the largest one needs.
     """
@@ -43,7 +43,7 @@ def counts(values: ArrayLike) -> str:
 
 
 def floats(values: ArrayLike) -> str:
-    """Text ``f32:BASE64`` with numbers of seven significant digits, four bytes each."""
+    """Text ``f32:BASE64`` that stores numbers with seven significant digits, in four bytes each."""
     return _text("f32", np.asarray(values).astype("<f4"))
 
 

@@ -1,4 +1,4 @@
-"""Finds the question that a sweep answers: the values of its scenario that have no default or differ from it."""
+"""Finds the question that a sweep answers: the values in its scenario that differ from the default, or have none."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# Name of the row that `chosen` returns instead of the rows of all other keys, if it cannot find their defaults.
+# Name of the row that `chosen` returns if it cannot find the defaults of some keys. The row replaces the rows of these
+# keys.
 _OTHERS = "all other keys"
-# Sections without a default, which every scenario has; and keys of `traffic` without a default. A scenario has some of
-# these keys of `traffic`, which together define the senders, their destinations and their load.
+# Sections that every scenario has, because they have no default. Then the keys of `traffic` that have no default. Each
+# scenario has some of these keys, which together define the senders, their destinations and their load.
 _SECTIONS = ("topology", "routing")
 _TRAFFIC = ("pattern", "load", "loads", "jobs", "phases", "batch", "workload")
-# For these keys, the parts that differ from their defaults are also needed. The schema of a program, for example,
-# requires none of its parts, because a file or a generator is enough.
+# Keys for which `_bare` keeps the required parts and all parts that differ from their defaults. For example, the schema
+# of a program requires neither a file nor a generator, but one of them is necessary.
 _WITH_CHANGES = ("jobs", "workload")
-# Sections that may have to keep their values together, because the engine would refuse the rest without them. Examples:
-# the topology if a graph file does not mention terminals, or the links if the routing needs more VCs than the default.
+# Combinations of sections that keep their values, tried one after the other: without them, the engine could refuse the
+# rest of the scenario. Examples: the topology if a graph file does not mention terminals, or the links if the routing
+# needs more VCs than the default.
 _NEEDED_TOGETHER = (
     (),
     ("classes",),
@@ -40,7 +42,7 @@ _NEEDED_TOGETHER = (
 def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     """The values of a resolved scenario that differ from the defaults: path, value, and default ("" if none).
 
-    The defaults come from the engine, which resolves the scenario again without all keys that have a default.
+    To find the defaults, the function removes all keys that have a default, and the engine resolves the rest again.
 
     Parameters
     ----------
@@ -51,7 +53,7 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     """
     bare = _bare(scenario)
     usual, kept = _defaults(scenario, bare, file)
-    if usual is None:  # nothing distinguishes chosen values from defaults
+    if usual is None:  # the defaults are unknown
         usual, rest_of = {}, {}
         unknown = [(_OTHERS, "not separable from defaults, because the scenario does not run without them", "")]
     else:
@@ -65,7 +67,7 @@ def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
     rest = {key: value for key, value in rest_of.items() if key != "name"}
     differences = _differences("", rest, usual)
     found = [row for row in differences if row[0] not in named and not _inherited(row[0], scenario)]
-    whole = [f"{path}." for path in named if path.startswith("traffic.")]  # these keys are shown with all their content
+    whole = [f"{path}." for path in named if path.startswith("traffic.")]  # shown as a whole
     return rows + [row for row in found if not row[0].startswith(tuple(whole))] + unknown
 
 
@@ -89,7 +91,10 @@ def _inherited(path: str, scenario: dict[str, Any]) -> bool:
 
 
 def _differences(path: str, value: Any, usual: Any) -> Iterator[tuple[str, str, str]]:
-    """Yields the values below a path that differ from the defaults; a model with another name counts as one value."""
+    """Yields the values below a path that differ from the defaults.
+
+    A model that has another name than the default model counts as one value.
+    """
     if value == usual:
         return
     if isinstance(value, dict) and isinstance(usual, dict) and not _other_model(value, usual):
@@ -106,9 +111,9 @@ def _other_model(value: dict[str, Any], usual: dict[str, Any]) -> bool:
 def _defaults(
     scenario: dict[str, Any], bare: dict[str, Any], file: Path
 ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The scenario with the defaults of the engine, and the sections that had to keep their values.
+    """The scenario in which the engine has replaced values by defaults, and the sections that had to keep their values.
 
-    The scenario is `None` if the engine accepts no variant.
+    The scenario is `None` if the engine accepts no combination of `_NEEDED_TOGETHER`.
     """
     window = {"measure": {"window": scenario["measure"]["window"]}}  # some defaults are multiples of the window
     for sections in _NEEDED_TOGETHER:
@@ -138,7 +143,7 @@ def _bare(scenario: dict[str, Any]) -> dict[str, Any]:
 def _required(
     value: Any, outer: dict[str, Any], definitions: dict[str, Any], key: str, *, changes: bool = False
 ) -> Any:
-    """The value of a key without the parts that have a default; a model keeps its name and its required parameters.
+    """The value of a key without its parts that have a default. A model keeps its name and its required parameters.
 
     If `changes` is set, parts that differ from their default are also kept.
     """

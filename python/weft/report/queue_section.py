@@ -1,4 +1,4 @@
-"""The section of a report on queues of programs.
+"""Writes the section of a report on queues of programs (jobs of a batch system).
 
 The section shows when each program ran and how many terminals were busy, and has a table with a row per program.
 """

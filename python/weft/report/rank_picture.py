@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from weft.report.sources import Sources
     from weft.results.critical_path import Path
 
-# Maximum number of bytes for all pictures of a page; maximum number of corners of the line of a critical path.
+# Maximum number of bytes for all pictures of a page, and maximum number of corners of the line that shows a critical
+# path.
 BYTES = 1_500_000
 _CORNERS = 8_000
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """A load curve, as the numbers of its points.
+    """A load curve: lists with an entry for each load.
 
     Attributes
     ----------
     panel, label : str
-        The traffic pattern, and a name of the curve. No other curve of this pattern has the same name.
+        The traffic pattern, and the name of the curve, which is unique among the curves of this pattern.
     load : list of float
         Loads of the scenarios [flits/terminal/cycle], in ascending order.
     over : list of bool
@@ -39,11 +39,12 @@ class Line:
     unjudged : list of bool
         Whether Weft cannot decide if the point at a load is saturated.
     closed_loop : list of bool
-        True for a load with terminals that wait for replies. The load then depends on the network.
+        True if terminals wait for replies before they send more. The offered load then depends on the network.
     flaw : list of str
-        Flaw of the point at a load. A point with a flaw is never among the best points. Empty for a sound point.
+        Flaw of the point at a load, as words; empty for a point without a flaw. A report never names a point with a
+        flaw as best.
     rank : list of int
-        Rank of this flaw; `curves.SOUND` for a sound point.
+        Rank of this flaw (a number by which flaws are ordered); `curves.SOUND` for a point without a flaw.
     points : list of list of int
         Indices of the points at each load, one per seed.
     curve : Curve
@@ -93,7 +94,7 @@ class Sources:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A frame with the rows of all results."""
+        """A frame with the rows (points) of all results."""
         frame = pl.concat([each.frame for each in self.results if len(each)], how="diagonal_relaxed")
         if self.units != si_units.SI:
             return frame

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# Maximum number of pivots; number of pivots that are always chosen, enough for two axes. Further pivots are chosen
-# until the largest distances from the pivots sum up to `_DEPTHS` hops.
+# Maximum number of pivots, and minimum number (enough for two axes). More pivots are chosen until the sum of their
+# largest distances to a router reaches `_DEPTHS` hops.
 _PIVOTS, _FEWEST = 50, 3
 _DEPTHS = 5_000
-# In every step, every pair of routers repels each other. Limits: number of steps, pairs over all steps, and routers for
-# which steps are made.
+# In every step, every two routers repel each other. Maximum number of steps, of pairs of routers over all steps, and of
+# routers (for larger networks there are no steps).
 _STEPS = 300
 _PAIRS = 30_000_000
 _CROWD = 1500
@@ -39,7 +39,7 @@ def place(routers: int, start: Ints, end: Ints) -> tuple[Floats, Floats]:
 
 
 def _by_distances(routers: int, start: Ints, end: Ints) -> Floats:
-    """Initial positions: the two main axes of the hop distances to pivot routers that are far from each other."""
+    """Initial positions: the two main axes of the hop distances to pivots, which are routers far from each other."""
     order = np.argsort(np.concatenate([start, end]), kind="stable")
     neighbours = np.concatenate([end, start])[order]
     first = np.searchsorted(np.concatenate([start, end])[order], np.arange(routers + 1))
@@ -80,7 +80,7 @@ def _hops(source: int, first: Ints, neighbours: Ints) -> Floats:
 def _pushed_apart(at: Floats, start: Ints, end: Ints, steps: int) -> Floats:
     """Move the routers in steps: all routers repel each other, and links pull their two ends together.
 
-    Steps get shorter.
+    Each step is shorter than the one before.
     """
     for step in range(steps):
         apart = at[:, None, :] - at[None, :, :]

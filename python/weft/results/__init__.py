@@ -1,4 +1,4 @@
-"""The results of a sweep on disk: the folder, the rows (points), and the numbers for tables and charts.
+"""The results of a sweep on disk: the folder, a row per point, and the numbers for tables and charts.
 
-Nothing here simulates.
+No module in this package runs a simulation.
 """

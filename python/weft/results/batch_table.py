@@ -1,4 +1,4 @@
-"""Prints the table of a sweep in which every job sends a batch. The main result is the completion time, not a load."""
+"""Prints the table of a sweep in which every job sends a batch (a fixed number of packets), with completion times."""
 
 from __future__ import annotations
 
@@ -85,5 +85,5 @@ def _latency(runs: Sequence[Mapping[str, Any]], quantity: q.Quantity) -> str:
 
 
 def _rank(sign: str) -> int:
-    """Rank of a sign, for sorting; the worst sign comes first."""
+    """Index of a sign (mark after a number) in the order from the worst to the best."""
     return [*of_jobs.MEANINGS, ""].index(sign)

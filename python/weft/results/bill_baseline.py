@@ -1,4 +1,4 @@
-"""Finds the reference of a bill's savings: points at the coordinates of `bill.baseline`, or always-on links."""
+"""Finds the reference for the savings in a bill: points with the coordinates of `bill.baseline`, or always-on links."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from weft.results.bill_keys import Bill
     from weft.results.bill_points import Series
 
-# The default baseline of a bill: points with this policy. If no such points were measured, the reference is the cost
-# that the flits of the same run would have on links that are always on.
+# The default baseline of a bill (yearly cost): points with this power policy. If no such points were measured, the
+# reference is the cost that the flits of the same run would have on links that are always on.
 USUAL = {POLICY: "always_on"}
 _PATH = "bill.baseline"
-# Name of the reference of savings if the bill names no baseline and no points with always-on links were measured.
+# Name of the reference if the bill names no baseline, and no points with always-on links were measured.
 REFERENCE = "same flits, links always on"
 
 
 class Baseline:
-    """The baseline of a bill among the series of a sweep.
+    """The baseline of a bill: series of points with which the other series of a sweep are compared.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Baseline:
         self._all = all_series
         self._series = _matching(all_series, self.wanted)
         if not self.is_named and not self._series and (awake := _awake(all_series)) is not None:
-            # if the routing does not accept the default baseline, another policy that keeps all links on is the
+            # some routings cannot work with the default policy; then another policy that keeps all links on is the
             # baseline
             self.wanted = {POLICY: awake}
             self._series = _matching(all_series, self.wanted)
@@ -73,7 +73,7 @@ class Baseline:
         Raises
         ------
         UnbillableError
-            If no series or more than one is the baseline, or if other parts fail in the baseline than in the series.
+            If no series or more than one has these values, or if other parts fail in the baseline than in the series.
         """
         rest = {path: value for path, value in series.coordinates.items() if path not in self.wanted}
         found = [each for each in self._series if all(each.coordinates.get(path) == rest[path] for path in rest)]

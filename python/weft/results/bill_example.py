@@ -1,4 +1,4 @@
-"""Writes an example of a bill that fits some results. The example is shown in messages if a scenario has no bill."""
+"""Writes an example of the section `bill` (yearly cost) for some results, for messages if a scenario has no bill."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
 
 def example(results: ResultSet) -> str:
-    """The section `bill` in one line, with loads or phases at which the results are sound, if there are any.
+    """The section `bill` in one line.
+
+    The section names loads or phases at which the results have no flaws, if there are any.
 
     The price in the section is only an example.
     """
     parts = [list(_parts(summary)) for summary in results.summaries]
-    # the example names loads at which all series are sound: a series that lacks a part of the profile gets no bill
+    # the example names only loads at which all series are sound, because a series that lacks a load of the bill has no
+    # bill
     counts = Counter(part for each in parts for part in each)
     most = max(counts.values(), default=0)
     known = [part for part, count in counts.items() if count == most]
@@ -38,7 +41,7 @@ def remedy(results: ResultSet) -> str:
 
 
 def _parts(summary: Mapping[str, Any]) -> Iterator[str]:
-    """The loads or phases of a point that a profile can name, in the form of a profile."""
+    """The loads or phases of a point that a bill can name, such as ``load: 0.1``."""
     if phases := soundness.in_phases(summary):
         yield from (
             f"phase: {phase['phase']}" for phase in phases if phase.get("packets") and soundness.is_sound(phase)

@@ -1,4 +1,4 @@
-"""Reads the keys of `bill` into Python objects. The keys convert power to energy and money per year."""
+"""Reads the section `bill` of a scenario. Its keys say how to convert power to energy and money per year."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PERIODS = {"day": 24, "week": 168}
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the profile of a bill: a share of the time at one load, or in one phase.
+    """A part of the profile of a bill. The profile says which share of the time the network has each load (or phase).
 
     Attributes
     ----------
     path : str
-        Dotted path of the part in a scenario, for messages.
+        Dotted path of the scenario key with this part, for messages.
     name : str
         Name of the part in tables and pictures.
     share : float
@@ -64,7 +64,7 @@ class Bill:
     parts : tuple of Part
         The parts of the profile, in their order.
     baseline : str or None
-        Coordinates of the baseline of savings. ``None`` means links that are always on.
+        Coordinates of the points with which savings are computed. ``None`` means points with links that are always on.
     """
 
     pue: float
@@ -110,7 +110,7 @@ class Bill:
 
     @classmethod
     def kept(cls, results: ResultSet) -> Bill | None:
-        """The bill in the scenario with which the results were last run; ``None`` if that scenario had no bill."""
+        """The bill of the scenario in the last run that wrote these results; ``None`` if that scenario had no bill."""
         keys = results.bill_keys
         return None if keys is None else cls.read(keys)
 

@@ -1,4 +1,4 @@
-"""Prints the energy bill of a year as lines of text."""
+"""Writes the energy bill of a year as lines of text. A series is a set of points that differ only in load and seed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Number of significant digits of power, energy and money.
 _DIGITS = 4
-# Maximum number of series that the headline mentions.
+# Maximum number of series for which the headline has a sentence.
 _TOLD = 3
 
 
@@ -121,7 +121,7 @@ def _over_the_profile(
 ) -> tuple[list[str], list[list[str]]]:
     """Heading and rows of a table with a column per part of the profile.
 
-    A dash replaces a part of the profile for which the power could not be billed.
+    If the power in a part of the profile is unknown, the row has a dash.
     """
     bill = yearly.bill
     hours = PERIODS[bill.period]
@@ -210,14 +210,14 @@ def _of_faults(yearly: YearlyBill) -> list[str]:
 
 
 def kilo(value: float | None, unit: str) -> str:
-    """A value in thousands of a unit, as a string with the suitable prefix."""
+    """A value [thousands of the unit] as a string with the suitable prefix, such as k or M."""
     return si(None if value is None else 1e3 * value, unit, _DIGITS)
 
 
 def amount(value: float | None) -> str:
     """An amount of money as a string with four significant digits; a dash for ``None``.
 
-    From a thousand on, the amount has no decimals.
+    An amount of a thousand or more has no decimals.
     """
     if value is None:
         return "-"

@@ -46,7 +46,7 @@ def check(points: Sequence[Point]) -> None:
 
 
 def _problem(bill: Bill, series: Series, phases: int) -> tuple[Part, UnbillableError] | None:
-    """The first part of a profile that a series will not measure, and the reason; ``None`` if all are measured."""
+    """The first part of a bill's profile that a series will not measure, and the reason; ``None`` if there is none."""
     for part in bill.parts:
         try:
             if part.phase is not None:

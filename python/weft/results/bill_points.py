@@ -1,4 +1,4 @@
-"""Groups measured points into series over load, for bills.
+"""Groups measured points into series over load, for bills (yearly costs).
 
 A series gives the power at a load or in a phase, or the reason why this power is not known.
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Difference up to which two floating-point numbers count as the same load [flits/terminal/cycle].
+# Loads that differ by at most this value count as the same load [flits/terminal/cycle].
 _SAME_LOAD = 1e-9
 # Maximum number of loads that a remedy lists.
 _LISTED = 12
@@ -36,7 +36,7 @@ _LONGER = soundness.EMPTY.help
 
 
 class UnbillableError(Exception):
-    """Raised if a part of a profile has no power that can be billed.
+    """Raised if the power in a part of a bill's profile is unknown or not reliable.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class UnbillableError(Exception):
 
 @dataclass(frozen=True)
 class Reading:
-    """Measurement of a series at a load or in a phase: means over seeds.
+    """The measured values of a series at a load or in a phase, as means over seeds.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Reading:
 
 
 class Lost(NamedTuple):
-    """A run without numbers: its load (``None``: any load), its seed if seeds are swept, and the reason."""
+    """A run without results: its load (``None``: any load), its seed if the sweep varies seeds, and the reason."""
 
     load: float | None
     seed: Any
@@ -102,7 +102,7 @@ class Lost(NamedTuple):
 
 @dataclass
 class Series:
-    """Points that differ only in load and seed, whether already measured or not.
+    """Points that differ only in load and seed. They are measured, or will be measured by a sweep.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Series:
     lost : list of Lost
         Runs without measured values.
     swept : bool
-        Whether the sweep sets `LOAD`. If the sweep sets the load, the user can add more loads.
+        Whether the sweep varies `LOAD`, so that the user can add more loads to the sweep.
     faults : str
         Parts that fail during the runs, as a string; empty if no part fails.
     root, again : str
@@ -157,7 +157,7 @@ class Series:
         return bool(runs) and all(run.get("links_stay_on") for run in runs)
 
     def find(self, load: float) -> float:
-        """The load of the sweep that equals a load of a profile, except for rounding.
+        """The load of the sweep that equals the load `load` of a profile, apart from rounding errors.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Series:
         raise UnbillableError(what, self._how_to_measure(load))
 
     def _how_to_measure(self, load: float) -> str:
-        """Text on how to measure another load: the key of the sweep with this load, if one key is enough."""
+        """Text on how to measure another load: the key to change, if changing one key is enough."""
         if not self.swept or len(self.loads) >= _LISTED:
             return "name a measured load, or also measure this load (finished points stay)"
         wanted = ", ".join(f"{each:.12g}" for each in sorted([*self.loads, load]))
@@ -187,7 +187,7 @@ class Series:
         Raises
         ------
         UnbillableError
-            If no measurement can be billed. The error names the reason.
+            If this load or phase was not measured, or has a flaw. The error names the reason.
         """
         again = f"run it: {self.again}" if self.again else "run the sweep again: it runs the missing points"
         if nowhere := [each for each in self.lost if each.load is None]:
@@ -202,14 +202,15 @@ class Series:
             for run in runs:
                 refuse_changes(_load(run), len(run.get("phases") or [1]))
                 self._check(run, _place(load))
-        # a phase has a separate number of lost packets, if the engine counted it
+        # if the engine counted the lost packets of each phase, the share is that of the phase, otherwise that of the
+        # whole run
         losing = runs if all("dropped_packets" in run for run in runs) else self.runs[load]
         return _mean(runs, fmean(map(soundness.dropped_share, losing)))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
         """Text on the runs of one load for which numbers are missing.
 
-        The text names the seeds of the missing runs if runs with other seeds have measured values.
+        If runs with other seeds have results, the text names the seeds of the missing runs.
         """
         first, *more = lost
         others = self.runs.get(first.load) if first.load is not None else any(self.runs.values())
@@ -244,7 +245,7 @@ class Series:
 
 
 def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
-    """The series of all points, in the order of the sweep. `lost` of a series has its points without results.
+    """The series of all points, in the order of the sweep. The points without results are in `Series.lost`.
 
     If a profile names phases, points with different loads belong to different series.
     """
@@ -294,9 +295,9 @@ def _of(found: dict[str, Series], coordinates: Mapping[str, Any], *, by_phase: b
 
 
 def _zipped(found: Mapping[str, Series]) -> list[Series]:
-    """The series, with `swept` cleared if `zip` sets their loads.
+    """The series. `swept` is set to false if the scenario varies the load together with another key (`zip`).
 
-    If the series have different loads, `zip` sets the load together with another key, so no load can be added.
+    This is the case if the series have different loads. The user can then not simply add a load.
     """
     if len({tuple(each.loads) for each in found.values()}) > 1:
         for each in found.values():
@@ -319,7 +320,7 @@ def _refused(judged: Summary) -> list[soundness.Flaw]:
 
 
 def _load(summary: Summary) -> float:
-    """The load that the scenario sets for a run.
+    """The load in the scenario of a run.
 
     If each job has a separate load, the result is the offered load of all jobs.
     """
@@ -367,7 +368,7 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
 def _always_on_w(run: Summary) -> float:
     """Power that the same flits would need on links that never sleep.
 
-    If the run lacks this number, because it has no managed links, the result is its mean power.
+    If a run has no links that a policy manages, its summary lacks this number, and the result is its mean power.
     """
     shown = run.get("power_always_on_mean_w")
     return float(run["power_mean_w"] if shown is None else shown)

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 LOAD, PATTERN, SEED, POLICY, ROUTING = "traffic.load", "traffic.pattern", "seed", "power.policy", "routing"
-# Paths of models whose names are in every summary, even if the sweep did not set them.
+# Paths of models whose names are in the summary of every point, even if the sweep does not vary them, by the summary's
+# key.
 NAMED = {PATTERN: "pattern", ROUTING: "routing", POLICY: "policy", "topology": "topology"}
-# All paths for which the summary of every point has a value.
+# All paths for which the summary of every point has a value, each with the key in the summary.
 _SUMMARY = NAMED | {LOAD: "load", SEED: "seed"}
 
 Wanted = SupportsIndex | str | Mapping[str, Any]
@@ -57,7 +58,7 @@ class Chosen:
     def named(cls, text: str, opened: Callable[[str], ResultSet]) -> Chosen:
         """Selects the points that a string names: a folder, or ``folder:path=value,...``.
 
-        The last part of a path, such as ``load`` of ``traffic.load``, is enough to name the path.
+        Users can write only the last part of a path: ``load`` means ``traffic.load``.
 
         Raises
         ------
@@ -113,7 +114,7 @@ def parsed(wanted: Wanted, known: Iterable[str]) -> int | dict[str, Any]:
 def path_of(text: str, known: Iterable[str]) -> str:
     """The path that a string names, either in full or by the last part of the path.
 
-    Coordinates have priority over other properties of points.
+    If several paths have this last part, coordinates have priority over other properties of points.
     """
     coordinates = list(dict.fromkeys(known))
     for paths in (coordinates, _SUMMARY):
@@ -142,7 +143,8 @@ def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
 def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> list[list[int]]:
     """The points of each set that the user requests; a negative number counts from the last point.
 
-    The name of a model selects all variants of the model, or only the variant without parameters if there is one.
+    The name of a model selects all its variants (with any parameters), or only the variant without parameters if there
+    is one.
 
     Raises
     ------
@@ -164,7 +166,7 @@ def matching(results: Sequence[ResultSet], wanted: int | Mapping[str, Any]) -> l
 def _matching(side: Chosen, wanted: int | Mapping[str, Any]) -> list[int]:
     """The points of one set of results that the user requests.
 
-    For each path, points that match exactly are preferred to points that match only by the name of a model.
+    If some points have exactly a requested value, points with the same model but other parameters are not selected.
     """
     if isinstance(wanted, int):
         row = wanted + len(side.points) if wanted < 0 else wanted
@@ -186,7 +188,7 @@ def _known(side: Chosen, row: int, path: str) -> Any:
 
 
 def names(sets: Sequence[ResultSet], *, brief: bool = False) -> list[str]:
-    """Names that distinguish sets of results: titles (names if `brief` is true) or, if some are equal, folders.
+    """Names that distinguish sets of results: titles (names if `brief` is true), or folders if some titles are equal.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Adds codes to the sentences of diagnoses.
+"""Adds codes to the sentences of diagnoses (findings about points, such as flaws, each with a remedy).
 
 With the code of a sentence, the user can look up its meaning: `weft explain code CODE`.
 """
@@ -29,7 +29,7 @@ def sentences(diagnoses: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def legend(lines: Iterable[str]) -> list[str]:
-    """A line that says how to look up the first code in the given lines; empty if the lines have no code."""
+    """A list with one line that says how to look up the first code in `lines`; empty if the lines have no code."""
     text = "\n".join(lines)
     places = [(place, code) for code in _known() if (place := text.find(f"[{code}]")) >= 0]
     return [f"to explain a name in brackets: weft explain code {min(places)[1]}"] if places else []

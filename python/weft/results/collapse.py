@@ -1,4 +1,4 @@
-"""Diagnoses collapsed points: they carry too little load because the power policy keeps links dark.
+"""Diagnoses collapsed points, which carry too little load because the power policy keeps too many links dark (off).
 
 The engine judges the points and writes the sentences.
 """

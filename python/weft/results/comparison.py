@@ -1,4 +1,4 @@
-"""Compares two result sets: pairs their points by the swept values, and judges differences by confidence intervals."""
+"""Compares two result sets: pairs points with equal coordinates, and judges differences by confidence intervals."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from weft.results.quantities import Quantity
 
-# Name of the coordinate for the phases of a load that changes, and its value for the whole window.
+# Name of the coordinate in a comparison that has the phase of a changing load, and its value for the whole window.
 PHASE, WHOLE = "phase", "all"
-# Name of the coordinate for flows, whose values are source and destination. The value for the numbers of the whole run
-# is `WHOLE`.
+# Name of the coordinate in a comparison that has the flow (source and destination). In rows for the whole run, its
+# value is `WHOLE`.
 FLOW = "flow"
 COMPARED = (q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY)
 
@@ -57,13 +57,13 @@ class Pair:
         """Compares a quantity: means, difference B - A, its 95 % half width, and whether it exceeds random variation.
 
         If A or B is saturated or stuck, its latency is null, because it grows with the length of the run. A difference
-        is meaningful only if A and B are sound (`weft.results.soundness`). If A or B is not sound, ``difference``,
-        ``relative`` and ``significant`` are null. Accepted loads can also be compared if a network is saturated. All
-        other quantities are comparable only for equal work, which means equal accepted load.
+        is meaningful only if A and B are sound: without flaws (`weft.results.soundness`). If A or B is not sound,
+        ``difference``, ``relative`` and ``significant`` are null. Only accepted loads can also be compared if a network
+        is saturated. All other quantities can be compared only if A and B do equal work (accept the same load).
 
-        For a single run, the confidence interval is computed from parts of its window. If the scenario changes
-        something at given times, the parts differ for that reason, and the interval is meaningless. If the interval is
-        meaningless, ``unjudged`` names the reason, and the difference is not judged.
+        For a single run, the confidence interval is computed from parts of its window. If the scenario changes the load
+        or the network at given times, the parts differ for that reason, and the interval is meaningless. If the
+        interval is meaningless, ``unjudged`` names the reason, and the difference is not judged.
         """
         a, b = (self._mean(side, quantity) for side in (self.a, self.b))
         shown = si_units.in_units(quantity, self.units)
@@ -85,7 +85,7 @@ class Pair:
         return row | {"a_ending": ending(self.a), "b_ending": ending(self.b), "unequal": self.unequal(quantity)}
 
     def unequal(self, quantity: Quantity) -> str | None:
-        """The reason why a quantity does not show whether A or B is better; ``None`` if it shows this."""
+        """The reason why the values of a quantity cannot show whether A or B is better; ``None`` if they can."""
         if quantity in of_programs.ANSWERS:
             return self._unequal_programs()
         accepted = [self._mean(side, q.ACCEPTED) for side in (self.a, self.b)]
@@ -114,7 +114,10 @@ class Pair:
         return Mean.over(self._measured(run, quantity) for run in runs)
 
     def _measured(self, run: dict[str, Any], quantity: Quantity) -> tuple[float | None, float | None]:
-        """The value of a quantity in a run, and its half width from this run alone, in the units of the pair."""
+        """The value of a quantity in a run, and the half width of its confidence interval from this run alone.
+
+        Both numbers are in the units of the pair.
+        """
         by = si_units.scale(run, quantity, self.units)
         value, half_width = (run.get(column) for column in (quantity.column, quantity.own_half_width))
         return value and value * by, half_width and half_width * by
@@ -122,7 +125,7 @@ class Pair:
     def of_flows(self) -> list[Pair]:
         """A pair for each flow that all runs of A and of B measured.
 
-        In these pairs, numbers that concern the whole run are null.
+        In these pairs, numbers about the whole run (and not about a flow) are null.
         """
         sides = [[{flow["flow"]: flow for flow in of_flows.of(run)} for run in side] for side in (self.a, self.b)]
         every = [flows for side in sides for flows in side]
@@ -167,7 +170,7 @@ class Comparison:
     Attributes
     ----------
     a, b : Chosen
-        The two sides of the comparison.
+        The chosen points of the two result sets (sides).
     on : list of str
         Coordinates. The two points of a pair have equal values of these coordinates.
     pairs : list of Pair
@@ -175,7 +178,7 @@ class Comparison:
     only_a, only_b : list of dict
         Places with points of only one side.
     differ : dict
-        Differences between the scenarios at the first pair: values of A and B by dotted path.
+        Differences between the scenarios of the first pair: values of A and of B, by dotted path.
     """
 
     a: Chosen
@@ -217,7 +220,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     Raises
     ------
     ResultsError
-        If no points can be paired, or if points at one place differ in more than their seeds.
+        If no points can be paired, or if points of a set with the same place differ in more than their seeds.
     """
     for side in (a, b):
         if not side.points:
@@ -254,7 +257,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
     if any(len(pair.in_phases()) > 1 for pair in pairs):
         keys, pairs = [*keys, PHASE], [part for pair in pairs for part in pair.in_phases()]
     if any(pair.of_flows() for pair in pairs):
-        # no flows of single phases, because flows are measured over the whole window
+        # pairs of phases have no flows, because flows are measured only over the whole window
         apart = [
             [replace(pair, place=pair.place | {FLOW: WHOLE})]
             + (pair.of_flows() if pair.place.get(PHASE, WHOLE) == WHOLE else [])
@@ -267,7 +270,7 @@ def compare(a: Chosen, b: Chosen, on: Sequence[str] | None = None) -> Comparison
 def ending(summaries: Iterable[dict[str, Any]]) -> str:
     """The worst ending of some runs; empty if all runs ended normally.
 
-    An ending is ``stalled``, ``saturated`` (also in a phase) or ``not_complete``.
+    An ending is ``stalled``, ``saturated`` (in the whole run or a phase) or ``not_complete``.
     """
     runs = list(summaries)
     if any(each[q.ENDING.column] == q.STALLED for each in runs):
@@ -288,7 +291,7 @@ def _keys(a: Chosen, b: Chosen) -> list[str]:
 
 
 def _check_apart(a: Chosen, b: Chosen, keys: Sequence[str]) -> None:
-    """Refuse two sweeps over the same coordinate that have no value of this coordinate in common."""
+    """Refuse two result sets in which a coordinate varies, but without a value that is in both sets."""
     for path in a.results.coordinates:
         if path in {SEED, *keys, *a.fixed, *b.fixed} or path not in b.results.coordinates:
             continue

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _STEPS = 2000
-# With more degrees of freedom than this, the quantile changes by less than 0.003.
+# Maximum number of degrees of freedom for the quantile; for more degrees the exact quantile differs by less than 0.003.
 _MANY = 1000.0
 
 
@@ -25,12 +25,12 @@ class Mean:
     value : float
         The mean.
     half_width : float or None
-        Half width of the 95 % confidence interval of the mean, computed over the runs or by the single run; ``None`` if
-        it is unknown.
+        Half width of the 95 % confidence interval of the mean, computed from the values of the runs, or by the engine
+        for a single run; ``None`` if it is unknown.
     runs : int
         Number of runs.
     error : float
-        Variance of the mean over the runs; 0 for a single run.
+        Variance of the mean (variance of the runs divided by their number); 0 for a single run.
     """
 
     value: float
@@ -42,7 +42,7 @@ class Mean:
     def of(cls, values: Sequence[float], half_width: float | None) -> Mean:
         """The mean of the values of several runs.
 
-        `half_width` is the half width that a single run computes; it is used if there is only one run.
+        If there is only one run, its half width is `half_width`, which the engine computed during the run.
         """
         if len(values) == 1:
             return cls(values[0], half_width, 1, 0.0)
@@ -53,7 +53,7 @@ class Mean:
     def over(cls, runs: Iterable[tuple[float | None, float | None]]) -> Mean | None:
         """The mean over the runs that have a value; ``None`` if no run has one.
 
-        Each entry of `runs` is the value of a run and the half width that the run computed.
+        Each entry of `runs` has the value of a run, and the half width that the engine computed during the run.
         """
         known = [(value, half_width) for value, half_width in runs if value is not None]
         return cls.of([value for value, _ in known], known[0][1]) if known else None

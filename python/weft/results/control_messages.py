@@ -13,8 +13,8 @@ from weft.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Texts of a packet without and with its flag, by kind of packet. The text of a packet of a kind that is missing here is
-# the name of the kind.
+# Meanings of a control packet without and with its flag, as text, by kind of packet. If a kind is missing here, its
+# text is its name.
 _SAYS = {
     "activate_yours": ("activate your link to {about_router}",) * 2,
     "ack": ("ack", "ack (of activate_yours)"),
@@ -22,9 +22,10 @@ _SAYS = {
     "state": ("link {from_router}-{about_router} is not active", "link {from_router}-{about_router} is active"),
     "fault": ("link {from_router}-{about_router} has returned", "link {from_router}-{about_router} has failed"),
 }
-# From this value on, the `value_flits` of a request is not a number of flits but a rank above all such numbers.
-# `FIRST_RANK` requests a link of a star, or a link of a router that works again after a fault. `FIRST_RANK` + 1
-# requests a link without which packets have no path.
+# Usually `value_flits` of a request is a number of flits, and a request with more flits has priority. Values from this
+# one on are no numbers of flits, but give a request priority over all others. `FIRST_RANK` requests a link of a star
+# (all links of a hub), or a link of a router that works again after a fault. `FIRST_RANK` + 1 requests a link without
+# which packets have no path.
 FIRST_RANK = 2**32 - 2
 
 

@@ -2,9 +2,10 @@
 
 The path leads from the last finish of a rank back through waits to the start of the program.
 
-A waiting rank continues when a transfer ends. From such a moment, the path leads back to the origin of the transfer.
-The origin is usually the sender. For a rendezvous transfer, the origin can be the rank whose receive allowed the
-transfer to begin. Therefore the steps follow each other without gaps, and the sum of their lengths is the run time.
+A waiting rank continues when a transfer of a message ends. There the path continues, backwards in time, with the
+transfer and then with the rank that caused it. This rank, the origin, is usually the sender. For a rendezvous transfer
+(which waits for its receiver), the origin can be the receiver. Therefore the steps follow each other without gaps, and
+the sum of their lengths is the run time.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Step:
     state : str
         One of `STATES`.
     rank : int
-        Rank at which the step ends. Only a transfer involves another rank than this one.
+        Rank at which the step ends. Only a transfer involves a second rank.
     origin : int
         Rank at which the step begins.
     peer : int
@@ -104,7 +105,7 @@ class Path:
 
 
 class _Rank:
-    """The spans of a rank in the table `rank_states`, in order of time."""
+    """The spans of a rank in the table `rank_states`, in order of time. A span is a time in one state."""
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self.rows = rows

@@ -1,4 +1,4 @@
-"""Families of topologies whose numbers are computed by formula.
+"""Families of topologies whose cost, links, diameter and other numbers are computed by formula.
 
 Each family has one file, and one line in this module.
 """

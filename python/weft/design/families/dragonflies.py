@@ -2,9 +2,9 @@
 
 Source: J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA'08; M. Besta, T. Hoefler, "Slim
 Fly", SC'14, for a rack per group. The bisection is the cut between two sets of whole groups, as in FleX (IEEE Access
-2022), Table 4. If the number of groups is odd, one group is split. The local links between its halves are then also
-cut, and with the best split at most half of its global links. If groups are small and many, a cut through all groups
-has fewer links.
+2022), Table 4. If the number of groups is odd, one group is split into two halves. The cut then also contains the local
+links between these halves, and (with the best split) at most half of the group's global links. If there are many small
+groups, a cut through all groups has fewer links than this formula gives.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def plan(parameters: Mapping[str, Any]) -> Plan:
     """Computes the numbers of a dragonfly by formula.
 
-    Global ports that cannot be divided evenly among the groups are unused.
+    If the global ports of a group cannot be divided evenly among the other groups, the remaining ports are unused.
     """
     a, p, h = (parameters[f"{name}_per_{of}"] for name, of in _KEYS)
     g = parameters.get("groups") or a * h + 1
@@ -52,7 +52,7 @@ _KEYS = (("routers", "group"), ("terminals", "router"), ("global_links", "router
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """No layout, because the racks of a dragonfly are its groups."""
+    """``None``: the racks of a dragonfly are its groups, in the order of the routers."""
     return None
 
 

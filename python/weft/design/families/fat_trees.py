@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plan(parameters: Mapping[str, Any]) -> Plan:
-    """Computes the numbers of leaves and spines, or of pods.
+    """Computes the numbers of a tree of leaves and spines, or of a tree of pods.
 
     `MeasuredDesign` ignores these numbers if the graph is a different tree.
     """
@@ -63,7 +63,7 @@ def _core_cables(k: int) -> tuple[int, int]:
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout | None:
-    """Layout with a rack per pod, which also has an equal share of the core routers; or with a rack per leaf."""
+    """Layout with a rack per pod and an equal share of the core routers in each rack, or with a rack per leaf."""
     if leaf_spine.is_one(parameters):
         return leaf_spine.layout(parameters)
     if "k" not in parameters:

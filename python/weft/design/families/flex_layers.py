@@ -1,10 +1,11 @@
-"""Computes FleX networks by formula.
+"""Computes FleX networks (layers of routers, each a grid) by formula.
 
-Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). Eq. (8) of the paper is the
-bisection of three layers if the narrower axis is even. That cut exists, and no cut is smaller, because the second
-smallest eigenvalue of the Laplacian gives the same number as lower bound. If the narrower axis is odd, every balanced
-cut is larger than eq. (8). For an odd narrower axis, all layers are divided like the best cut of a HyperX of the same
-widths. Each pair of neighbouring layers has twice as many links between the halves as this HyperX.
+Source: FleX (IEEE Access 2022), sections III-A, III-B and IV-A (Fig. 7: the layout). For three layers, eq. (8) of the
+paper is the bisection if the narrower axis has an even number of routers. A cut with this number of links exists. No
+cut is smaller, because the second smallest eigenvalue of the Laplacian gives the same number as a lower bound. If the
+narrower axis is odd, every balanced cut has more links than eq. (8) gives. Weft then divides all layers like the best
+cut of a HyperX of the same widths. Between the halves, each pair of neighbouring layers has twice as many links as this
+HyperX.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from weft.design.plan import CUT, ESTIMATE, EXACT, Plan, rising, terminals_each
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Maximum number of layers of a candidate, because the diameter grows with half of this number.
+# Maximum number of layers of a candidate. With more layers the diameter is larger: it grows by 1 for every two layers.
 _LAYERS = 16
 
 
@@ -29,7 +30,8 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
     (nx, ny), nz, each = parameters["widths"], parameters["layers"], parameters["terminals_per_router"]
     routers, gaps, up = nx * ny * nz, nz if nz > 2 else 1, nx + ny - 2
     degree = up * (2 if nz > 2 else 1)
-    # the length of a link along x is |x - x'| + |z - z'|; the last and the first layer are nz - 1 apart
+    # links join neighbouring layers z and z'; the length of a link along x is |x - x'| + |z - z'|, and the last and the
+    # first layer are nz - 1 pitches apart
     across = gaps * (ny * nx * (nx * nx - 1) + nx * ny * (ny * ny - 1)) // 3
     along = nx * ny * up * (2 * (nz - 1) if nz > 2 else 1)
     links = nx * ny * gaps * up
@@ -58,7 +60,7 @@ def _bisection(nx: int, ny: int, nz: int, gaps: int) -> int:
 
 
 def layout(parameters: Mapping[str, Any]) -> Layout:
-    """Layout with a place per router, whose coordinates are x, y and layer.
+    """Layout with a separate place for each router, at its coordinates x, y and layer.
 
     Routers with the same x in a layer share a rack.
     """

@@ -1,7 +1,7 @@
 """Computes HyperX networks by formula.
 
 Source: J. H. Ahn et al., "HyperX", SC'09; J. H. Lindsey, "Assignment of Numbers to Vertices", Amer. Math. Monthly 71,
-1964, for the bisection; FleX (IEEE Access 2022), section IV-A, for the layout.
+1964, for the bisection; the FleX paper (IEEE Access 2022), section IV-A, for the layout.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def half_cut(widths: Sequence[int], first: int) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """No layout, because the routers are placed on the grid of the network."""
+    """``None``: the routers of a HyperX have their places on the grid of the network."""
     return None
 
 

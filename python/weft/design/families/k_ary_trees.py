@@ -1,8 +1,8 @@
 """Computes k-ary n-trees of two and three levels by formula.
 
 Source: F. Petrini, M. Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures",
-IPPS'97. The layout is our own: a rack holds a subtree of two levels, and an equal share of the routers of each other
-level. In a tree of only two levels, a rack holds one leaf.
+IPPS'97. The layout is our own: a rack holds a subtree of two levels (leaves and the routers above them), and an equal
+share of the routers of each other level. In a tree of only two levels, a rack holds one leaf.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
     """Computes the numbers of a tree of two or three levels."""
     k, n = parameters["k"], parameters["n"]
     leaves = k ** (n - 1)
-    # trees of two and three levels have k racks; the number of links from any rack to any other is the number of top
-    # routers in a rack
+    # these trees have k racks. The number of links from any rack to any other equals the number of top-level routers in
+    # a rack
     tops = leaves // k
     return Plan(
         routers=n * leaves,

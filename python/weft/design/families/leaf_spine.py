@@ -1,4 +1,4 @@
-"""Computes fat trees of leaves and spines by formula: the form of `fat_tree` with `radix` and two levels.
+"""Computes fat trees of leaves and spines by formula: topologies `fat_tree` with the key `radix` and two levels.
 
 Source: the arithmetic is that of `crates/topology/src/models/fat_tree.rs`, which names the papers. The layout is our
 own: a rack per leaf, with the spines spread evenly over these racks.
@@ -47,7 +47,7 @@ def _sizes(parameters: Mapping[str, Any]) -> Sizes:
     down, up = _split(radix, ratio)
     terminals = parameters.get("terminals") or down * radix
     leaves = math.ceil(terminals / down)
-    # fewer spines are enough if each spine has ports for several links to each leaf
+    # if a spine has enough ports for several parallel links to each leaf, the tree needs fewer spines
     trunk = max(width for width in range(1, up + 1) if up % width == 0 and (width == 1 or width * leaves <= radix))
     return Sizes(leaves, up, up // trunk, trunk, terminals)
 
@@ -66,7 +66,8 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         links=leaves * up,
         degree=max(up, trunk * leaves),
         diameter=2 if leaves > 1 or spines > 1 else 1,
-        # the smaller half has half of the leaves, rounded down; if the halves differ in size, fewer links may be enough
+        # the smaller half has half of the leaves, rounded down. If the halves differ in size, a cut with fewer links
+        # possibly exists
         bisection=up * (leaves // 2),
         bisection_kind=EXACT if terminals % leaves == 0 else CUT,
         inside=trunk * spines,

@@ -1,7 +1,7 @@
 """Computes Slim Flies (MMS graphs) by formula.
 
-Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14, which also places the
-routers in q racks. No formula for the bisection is known. The lower bound is q^3 / 2, because the second largest
+Source: M. Besta, T. Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC'14. This paper also places
+the routers in q racks. No formula for the bisection is known. The lower bound is q^3 / 2, because the second largest
 eigenvalue of the graph is its degree minus q (P. R. Hafner, "Geometric Realisation of the Graphs of
 McKay-Miller-Siran", JCTB 90, 2004; a test computes it).
 """
@@ -40,7 +40,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _degree(q: int) -> int:
-    """Number of links of a router to other routers: (3 q - d) / 2 with q = 4 w + d."""
+    """Number of links of a router to other routers: (3 q - d) / 2, where q = 4 w + d and d is -1, 0 or 1."""
     return (3 * q - {0: 0, 1: 1, 3: -1}[q % 4]) // 2
 
 
@@ -55,7 +55,7 @@ def has_construction(q: int) -> bool:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """No layout, because the racks of a Slim Fly are its groups."""
+    """``None``: the racks of a Slim Fly are its groups, in the order of the routers."""
     return None
 
 

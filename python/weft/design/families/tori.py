@@ -1,7 +1,8 @@
 """Computes tori by formula.
 
 Source: M. C. Azizoglu, O. Egecioglu, "The Bisection Width and the Isoperimetric Number of Arrays", Discrete Applied
-Mathematics 138, 2004, for the bisection. Rings are folded in the layout, so that cables are at most two pitches long.
+Mathematics 138, 2004, for the bisection. The layout folds each ring, so that its cables are at most two pitches
+(distances of neighbouring places) long.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         bisection=2 * _array_cut(widths),
         bisection_kind=EXACT,
         inside=0,
-        # a folded ring of w routers has two cables of one pitch and w - 2 cables of two pitches
+        # a folded ring of w routers has two cables of one pitch and w - 2 cables of two pitches, together 2 (w - 1)
+        # pitches
         distance=sum(routers // width * 2 * (width - 1) for width in widths),
         longest=2,
         racks=routers // widths[0],
@@ -59,7 +61,7 @@ def _array_cut(widths: list[int]) -> int:
 
 
 def layout(_: Mapping[str, Any]) -> Layout | None:
-    """No layout, because the routers are placed on the grid of the network."""
+    """``None``: the routers of a torus have their places on the grid of the network."""
     return None
 
 
