@@ -70,9 +70,9 @@ def consolidated(load: float, routers: int, terminals_per_router: int, high_wate
     """Links that Algorithm 1 of TCEP leaves on under uniform traffic, in one dimension.
 
     Some routers, k in number, are the inner ones: they keep their links to all routers. The other routers keep only
-    their k links to the inner routers. Each of the T terminals of a router offers a load of l flits/cycle, nearly all
-    of it to other routers. Therefore each of the k links of an outer router carries T l / k. The smallest allowed k is
-    T l / U_hwm, rounded up. If this k is larger than the number of routers, all links are on.
+    their k links to the inner routers. Each of the T terminals of a router offers a load of l flits/cycle, nearly
+    always to terminals of other routers. Therefore each of the k links of an outer router carries T l / k. The smallest
+    allowed k is T l / U_hwm, rounded up. If this k is larger than the number of routers, all links are on.
 
     Parameters
     ----------

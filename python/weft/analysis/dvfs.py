@@ -15,8 +15,8 @@ links, and detours of traffic around slower links. Validation: tests bill hand-m
 channel and per sample.
 
 Only the energy of channels between routers is scaled, and only in the cycles in which they draw power. If a policy
-switches links off, the utilisation of a link is its flits divided by what the link could carry in the cycles in which
-it was on. Weft refuses a run whose policy slowed links down, because their energy would be scaled twice.
+switches links off, the utilisation of a link counts only the cycles in which the link was on. Weft refuses a run whose
+policy slowed links down, because their energy would be scaled twice.
 """
 
 from __future__ import annotations

@@ -142,8 +142,8 @@ class Partition(NamedTuple):
 def partition(utilisation: Sequence[float], high_water: float = 1.0) -> Partition:
     """Runs Algorithm 1 of TCEP, with an error of the printed algorithm corrected.
 
-    Links become inner ones one after the other, starting with the link to the hub, until the spare bandwidth of the
-    inner links suffices for all flits of the outer links.
+    Links become inner ones one after the other, starting with the link to the hub. The algorithm ends when the spare
+    bandwidth of the inner links suffices for all flits of the outer links.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ same line. A line is a subnetwork: the routers that differ in one coordinate, ea
 solved separately, because its demand does not depend on which links of other lines are on.
 
 If the link between two routers of a line is active, their traffic first fills this link up to a target load. The rest
-of the traffic between them is spread evenly over the two-hop paths whose two links are active, as if each packet chose
-one of these paths at random.
+of their traffic is spread evenly over the two-hop paths with active links, as if each packet chose one of these paths
+at random.
 
 Parameters: demand [flits/cycle] and the target up to which active links are filled. If the bandwidth of a channel is
 not one flit per cycle, demand and target are given as shares of the bandwidth. Guarantees: no flits are lost or added,

@@ -9,11 +9,11 @@ no link changes its state, and that no time is lost. If the user gives the times
 off, `weft.analysis.trunk_oracle` computes a second reference. This reference includes the energy of each change of
 state.
 
-Parameters: results of a sweep over policies; the allowed extra run time, as a share; the times that a link takes to
-wake and to go off. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy
-that does not change paths and keeps a member of each trunk on cannot use less energy than the floor. Not modelled: the
-power of members that are off, and the number of members that the traffic needs. Therefore real policies may never reach
-the energy of the floor. Validation: `tests/test_analysis_policies.py`.
+Parameters: results of a sweep over policies; the allowed extra run time, as a share; the times to wake and to switch
+off a link. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy that does
+not change paths and keeps a member of each trunk on cannot use less energy than the floor. Not modelled: the power of
+members that are off, and the number of members that the traffic needs. Therefore real policies may never reach the
+energy of the floor. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class Sweep:
             ``threads``, ``blocks``, ``cycles`` of the measured run, its ``flit_hops``, and ``most_flit_hops``, the
             flit-hops of the busiest thread. ``imbalance`` is the excess of the busiest thread over the mean, as a share
             of the mean. ``imbalance_of_whole_units`` is the imbalance that results if each thread gets whole rows or
-            groups of routers, and all of these have equal work.
+            groups of routers with equal work.
 
         Raises
         ------
@@ -409,10 +409,10 @@ class Sweep:
     ) -> pl.DataFrame:
         """Search for the saturation load of every curve (the points that differ only in load and seed).
 
-        A load is too much for the network if a run at this load is ``saturated``, drops more than 3 % of its packets,
-        or gets stuck (packets wait forever). The search first runs both ends of the range of loads. The search then
-        halves the range until its ends are at most `tolerance` apart, and runs one more load on each side of the range.
-        Results are stored in the same way as those of `run`, and no stored run is repeated.
+        A load is too much for the network if a run with it is ``saturated``, drops more than 3 % of its packets, or
+        gets stuck. The search first runs both ends of the range of loads. The search then halves the range until its
+        ends are at most `tolerance` apart, and runs one more load on each side of the range. Results are stored in the
+        same way as those of `run`, and no stored run is repeated.
 
         Parameters
         ----------
@@ -437,10 +437,10 @@ class Sweep:
             A row per curve, with its coordinates and these columns:
 
             - ``verdict``: ``found``; ``below_range`` (all loads are too much); ``above_range`` (no load is too much);
-              ``not_monotonic`` (a load is too much and a higher one is not); ``not_judged`` (traffic in bursts varies
-              too much for the length of the window, so that Weft cannot judge a load that the search needs).
-            - ``steady_load``: the highest load that is below all loads that are too much, and at which most runs had
-              settled (their latency had stopped rising when the window began).
+              ``not_monotonic`` (a load is too much and a higher one is not); ``not_judged`` (windows are too short for
+              the bursts of the traffic to judge a decisive load).
+            - ``steady_load``: the highest load below all loads that are too much, if most of its runs had settled (were
+              measured in a steady state).
             - ``saturated_load``: the lowest load from which on all loads are too much.
             - ``accepted_load``: the accepted load at ``saturated_load``, a mean over seeds.
             - ``packet_latency_mean_cycles``: the mean packet latency at ``steady_load``, a mean over seeds.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft.cli.arguments import Commands
 
 _BAR = 40
-# Maximum numbers of printed lines: candidates among which a routing chooses a hop, and paths. `--json` has all of them.
+# Maximum numbers of printed lines: candidates among which a routing chooses a hop, and paths. `--json` has all.
 _CANDIDATES, _PATHS = 16, 32
 
 
@@ -144,7 +144,7 @@ def _topology(facts: dict[str, Any]) -> list[str]:
 def two_ways(pairs: list[dict[str, Any]]) -> list[str]:
     """Lines on links whose two directions belong to different classes.
 
-    Such links are counted by the pair of classes, with one line per pair.
+    There is a line with the number of links for each pair of classes.
     """
     ways = "{} of {} in one direction and {} in the other, listed under both"
     return [ways.format(_plural(pair["links"], "link"), *pair["classes"]) for pair in pairs]

@@ -59,7 +59,8 @@ def main(options: argparse.Namespace) -> int:
 def _is_folder(word: str) -> bool:
     """Whether a word of the command line is the path of a folder.
 
-    The result is false for an SQL query, even if the query is so long that the system cannot check it as a file name.
+    The result is false for an SQL query, even if the query is too long for a file name, which is an error of the
+    system.
     """
     try:
         return bool(word) and Path(word).is_dir()

@@ -60,8 +60,8 @@ class Found:
           cut found.
         - ``bisection_per_terminal``: links of the bisection divided by half the terminals.
         - ``racks``: number of racks; ``None`` if the user gives the size of racks and the design was not built.
-        - ``cost_usd``, ``cost_is``: cost, and the word ``at least`` if it is only a lower bound, because the user gives
-          the size of racks and the design was not built.
+        - ``cost_usd``, ``cost_is``: cost, and words that say whether it is only a lower bound. It is one if the user
+          gives the size of racks and the design was not built.
         - ``power_w``: power of the network without traffic.
         - ``within_limits``: whether these numbers meet the limits of `wanted`.
         - ``on_front``: whether the design is on the Pareto front.

@@ -4,9 +4,9 @@ Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. A rack holds routers a
 grid. The length of a cable between two places is their Manhattan distance plus a constant overhead.
 
 Grids have one rule, and all other networks another. On a grid (HyperX, mesh, torus, FleX) each router has a separate
-place, at a distance of one pitch from the next along every axis, and the overhead is added to every cable. In other
-networks a rack holds a group, a pod, or a number of routers. All cables inside a rack have the same length, and the
-racks fill a grid that is as square as possible. The rings of tori are folded, so that their cables are at most two
+place. Neighbouring places have a distance of one pitch along every axis, and the overhead is added to every cable. In
+other networks a rack holds a group, a pod, or a number of routers. All cables inside a rack have the same length, and
+the racks fill a grid that is as square as possible. The rings of tori are folded, so that their cables are at most two
 pitches long. The rules for grids and for other networks assume that a rack is large enough for its routers and
 terminals.
 

@@ -84,7 +84,7 @@ def _apply(axis: Axis, ends: tuple[float, float]) -> None:
 
 
 def thin_out(axes: Axes, width: float) -> None:
-    """Draw fewer ticks on the horizontal axis if their numbers are so long that they would touch.
+    """Draw fewer ticks on the horizontal axis if long numbers would touch each other.
 
     Numbers are long if an axis shows only a short part of a long run, such as cycles 1,000,000 to 1,000,500.
 

@@ -87,8 +87,8 @@ def rename(drawing: Picture, panels: Sequence[Axes], handles: Sequence[Artist], 
 def _directed(asked: Mapping[str, str], names: Sequence[str], of_axes: Sequence[str]) -> dict[str, str]:
     """The requested replacements, as new words by old words.
 
-    The user writes ``old=new``. If only the right side of a pair is a label of the figure, the user wrote ``new=old``
-    by mistake, and the function swaps the two sides.
+    The user writes ``old=new``. If only the right side of a pair is a label of the figure, the user probably wrote
+    ``new=old``. The function then swaps the two sides.
     """
     new = {}
     for old, words in asked.items():

@@ -39,7 +39,7 @@ _FRONT: dict[str, Any] = {
     "drawstyle": "steps-post",
     "zorder": 1,
 }
-# Units of the axes: the value [us or uJ] up to which a unit is used, the unit, and the factor from us or uJ to it.
+# Units of the axes. Each has the value [us or uJ] up to which the unit is used, its name, and the factor from us or uJ.
 _TIMES = ((1e3, "us", 1.0), (1e6, "ms", 1e-3), (float("inf"), "s", 1e-6))
 _ENERGIES = ((1e3, "uJ", 1.0), (1e6, "mJ", 1e-3), (float("inf"), "J", 1e-6))
 

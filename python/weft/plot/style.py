@@ -41,7 +41,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "*")
 LINES = ("-", "--", ":", "-.")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
-# Colour and hatching of the usual power states. Other states get the looks in `_OTHERS`, one after the other.
+# Colour and hatching of the usual power states. All other states get the looks in `_OTHERS`, one after the other.
 _OWN = {
     "on": ("#0072B2", ""),
     "shadow": ("#56B4E9", "...."),

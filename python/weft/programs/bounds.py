@@ -1,10 +1,10 @@
 """Computes lower bounds of the run time of a program of messages before a run.
 
 No run can be faster than such a bound. The busiest processor must do its work, the busiest terminal must send or
-receive its bytes, and the fullest channel must carry its flits. The LogGOPS executor (a simple simulation of the ranks
-and their messages) also takes the order of the operations into account, but on a network without contention. The run
-time that the executor computes is an estimate and not a bound, because another order of messages can be faster. Weft
-computes no estimate for a large program unless the user requests it.
+receive its bytes, and the fullest channel must carry its flits. The LogGOPS executor is a simple simulation of the
+ranks and their messages, on a network without contention. It also takes the order of the operations into account. The
+run time that the executor computes is an estimate and not a bound, because another order of messages can be faster.
+Weft computes no estimate for a large program unless the user requests it.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def _changes(sources: Sources, line: Line) -> bool:
 
 
 def carried(sources: Sources, line: Line) -> tuple[float | None, str]:
-    """The highest steady load of a curve, and text on the load at which it saturates or drops over 3 % of packets."""
+    """The highest load of a curve below saturation, and text on the load at which it saturates or drops packets."""
     dropped = list(_lossy(sources, line).items())
     is_closed_loop, is_warned = all(line.closed_loop), bool(_warned(sources, line))
     return _engine.saturation(judged(sources, line), dropped, is_closed_loop, is_warned)
@@ -208,7 +208,7 @@ def judged(sources: Sources, line: Line) -> list[tuple[float, bool | None]]:
             and (phase["saturated"] is not None or sources.summaries[point]["saturated"] is not False)
         ]
         if over and measured and not any(too_much for _, too_much in measured):
-            highest = max(each for each, _ in measured)  # too much, because packets left at the end never arrived
+            highest = max(each for each, _ in measured)  # too much, because packets of the window never arrived
             measured = [(each, too_much if each < highest else True) for each, too_much in measured]
         found += measured or [(load, None if unknown else over)]
     return sorted(found, key=lambda pair: pair[0])
@@ -253,7 +253,10 @@ def _known(sources: Sources, quantity: Quantity) -> list[tuple[float, int]]:
 
 
 def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> list[str]:
-    """A sentence on the sound point that is best in a quantity, and on points that differ from it only by chance."""
+    """A sentence on the best point in a quantity, and on points that differ from it only by chance.
+
+    Only sound points (points without flaws) count.
+    """
     known = _known(sources, quantity)
     if not known:
         return []

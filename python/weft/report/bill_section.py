@@ -67,7 +67,7 @@ def _joined(lines: list[str]) -> list[str]:
 
 
 def _picture(yearly: YearlyBill) -> str:
-    """Picture of power over the profile, with a panel for each group of series that share a baseline."""
+    """Picture of power over the day or week, with a panel for each group of series with the same baseline."""
     panels: dict[str, dict[str, list[float]]] = {}
     for row in yearly.rows:
         lines = panels.setdefault(row.group, {})

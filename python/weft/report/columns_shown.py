@@ -195,7 +195,7 @@ def _judged(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _flows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Entries of the list of flows: each class of flows of a point, with its sign and energy [uJ]."""
+    """Entries of the list of flows (traffic between named terminals): each class of flows with sign and energy [uJ]."""
     mark = of_flows.sign(summary)
     return [
         {**flow, "mark": mark, "energy_dynamic_uj": float(flow["energy_dynamic_fj"]) * 1e-9}
@@ -268,7 +268,7 @@ def charted(units: str, states: Sequence[str]) -> list[Quantity]:
 
 
 def billed() -> list[dict[str, object]]:
-    """Columns of the charts that compare the run with always-on and ideal links, for each set of links."""
+    """Columns of the charts that compare a run with always-on and ideal links: for all links, or some of them."""
     return [
         {
             "links": energy.links,

@@ -273,8 +273,8 @@ def _drawings(sources: Sources) -> dict[str, Any]:
 def _telling(sources: Sources) -> list[int]:
     """Indices of points in order of interest.
 
-    First are the points at the highest load below saturation of each curve, then those at both ends and in the middle
-    of the curve, then all others.
+    The first points are those at the highest load below saturation of each curve. Then come the points at both ends and
+    in the middle of each curve, and then all others.
     """
     ranks: dict[int, tuple[int, int]] = {}
     for line in sources.lines:
@@ -300,7 +300,7 @@ def facts(sources: Sources) -> dict[str, Any]:
 
 
 def _question(sources: Sources, each: int) -> dict[str, Any]:
-    """The question that one set of results answers: which values the scenario sets, and which the sweep varies."""
+    """The question that one set of results answers: the values that its scenario sets and its sweep varies."""
     results = sources.results[each]
     row, scenario = _first_scenario(results)
     places = [point["coordinates"] for point in results.points]

@@ -1,4 +1,4 @@
-"""Recordings of points over time for a report: flits and link states by class, and latency by packet creation time."""
+"""Collects curves over time for a report: flits and link states of each class, and latency by creation time."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def _circle(count: int, radius: float | None = None) -> tuple[Floats, Floats]:
 def _tiles(digits: Ints, widths: Sequence[int]) -> tuple[Floats, Floats]:
     """Positions of the routers of a grid.
 
-    Dimension 0 points to the right, 1 down, and 2 diagonally within a cell; the routers with equal coordinates in the
-    further dimensions form a tile, and these dimensions are rows and columns of tiles.
+    Dimension 0 points to the right, 1 down, and 2 diagonally within a cell. Routers with equal coordinates in all
+    further dimensions form a tile. The further dimensions are rows and columns of tiles.
     """
     at = [np.zeros(len(digits)), np.zeros(len(digits))]
     pitch, extent = list(_CELL), [0.0, 0.0]

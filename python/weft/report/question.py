@@ -40,7 +40,7 @@ _NEEDED_TOGETHER = (
 
 
 def chosen(scenario: dict[str, Any], file: Path) -> list[tuple[str, str, str]]:
-    """The values of a resolved scenario that differ from the defaults: path, value, and default ("" if none).
+    """The values of a resolved scenario that differ from the defaults: dotted path, value, default ("" if none).
 
     To find the defaults, the function removes all keys that have a default, and the engine resolves the rest again.
 

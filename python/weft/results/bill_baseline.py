@@ -66,7 +66,7 @@ class Baseline:
         return series in self._series
 
     def of(self, series: Series) -> Series | None:
-        """The baseline series whose other coordinates equal those of the given series.
+        """The baseline for a series: it has the same values of all coordinates that `wanted` does not name.
 
         ``None`` means that the reference is the cost of the series' flits on links that are always on.
 
@@ -113,7 +113,7 @@ class Baseline:
 
 
 def _awake(all_series: Sequence[Series]) -> Any:
-    """The power policy (with its parameters) that keeps all links on; ``None`` if no policy or several do."""
+    """The power policy (with its parameters) that keeps all links on; ``None`` if there is not exactly one."""
     found = [each.coordinates[POLICY] for each in all_series if each.stays_on and POLICY in each.coordinates]
     different = {label(policy): policy for policy in found}
     return next(iter(different.values())) if len(different) == 1 else None

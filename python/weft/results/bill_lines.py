@@ -154,7 +154,7 @@ def notes(yearly: YearlyBill) -> list[str]:
 
 
 def _price_in_latency(yearly: YearlyBill) -> list[str]:
-    """Lines on the latency that each saving costs: the greatest rise over the baseline in any part of the profile."""
+    """Lines on the latency that each saving costs: its largest increase over the baseline in a part of the profile."""
     values = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         saved = numbers[yearly.money("saved")]

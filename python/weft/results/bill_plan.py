@@ -1,4 +1,4 @@
-"""Refuses a bill before the runs if its profile or its baseline names points that the sweep does not measure."""
+"""Refuses a bill (yearly cost) before the runs if it names loads, phases or a baseline that no point measures."""
 
 from __future__ import annotations
 

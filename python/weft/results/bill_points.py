@@ -84,7 +84,7 @@ class Reading:
         return fmean(equal_work.power_w(run, delivered) for run in self.runs)
 
     def chance_w(self, other: Reading) -> float:
-        """Difference of power [W] that random variation can cause between two readings of the same flits."""
+        """Difference of power [W] that random variation can cause between two readings that deliver the same flits."""
         return equal_work.chance_w(equal_work.mean(self.runs), equal_work.mean(other.runs))
 
     def same_work(self, other: Reading) -> bool:
@@ -229,7 +229,7 @@ class Series:
             raise UnbillableError(f"{place} has no measured power", _LONGER)
 
     def _phase(self, run: Summary, number: int) -> Summary:
-        """The measurement of a run in one phase. The phase is judged separately from the whole run."""
+        """The measured values of a run in one phase. The flaws are those of the phase, not of the whole run."""
         phases: dict[int, Summary] = {each["phase"]: each for each in equal_work.phases(run)}
         check_phase(number, len(phases or [1]))
         phase = phases[number]

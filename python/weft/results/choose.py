@@ -1,4 +1,4 @@
-"""Selects points of result sets by a number, a string or a mapping: ``3``, ``routing=ugal_p,load=0.3``."""
+"""Selects points of results by index (``3``), or by coordinates as text or mapping (``routing=ugal_p,load=0.3``)."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def path_of(text: str, known: Iterable[str]) -> str:
 
 
 def same(value: Any, asked: Any, *, exactly: bool = False) -> bool:
-    """Whether `asked` names this value: as a number, as its label or, unless `exactly`, by the name of its model."""
+    """Whether `asked` means this value: an equal number, its label or, unless `exactly` is set, its model's name."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         with suppress(TypeError, ValueError):
             if float(asked) == value or not isinstance(asked, str):

@@ -116,7 +116,7 @@ class Pair:
     def _measured(self, run: dict[str, Any], quantity: Quantity) -> tuple[float | None, float | None]:
         """The value of a quantity in a run, and the half width of its confidence interval from this run alone.
 
-        Both numbers are in the units of the pair.
+        The two numbers are in the units of the pair.
         """
         by = si_units.scale(run, quantity, self.units)
         value, half_width = (run.get(column) for column in (quantity.column, quantity.own_half_width))
@@ -281,7 +281,7 @@ def ending(summaries: Iterable[dict[str, Any]]) -> str:
 
 
 def _keys(a: Chosen, b: Chosen) -> list[str]:
-    """Coordinates by which points are paired: those with common values, except the seed and `fixed` ones."""
+    """Coordinates by which points are paired: those with common values, except the seed and those in `fixed`."""
     paths = dict.fromkeys([*a.results.coordinates, *b.results.coordinates])
     return [
         path

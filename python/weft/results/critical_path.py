@@ -1,4 +1,4 @@
-"""Finds the critical path of a program.
+"""Finds the critical path of a program: the chain of computations and messages that determines its run time.
 
 The path leads from the last finish of a rank back through waits to the start of the program.
 
@@ -112,7 +112,7 @@ class _Rank:
         self._ends = [row["to_cycle"] for row in rows]
 
     def before(self, cycle: int) -> tuple[dict[str, Any] | None, bool]:
-        """The span of the rank just before a cycle, and whether the span, or its wait for a transfer, continues."""
+        """The span of the rank just before a cycle, and whether the span (or its wait for a transfer) ends later."""
         place = bisect_left(self._ends, cycle)
         if place == len(self.rows) or self.rows[place]["from_cycle"] >= cycle:
             return None, False

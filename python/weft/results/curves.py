@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 _NOT_APART = (LOAD, PATTERN, SEED)
-# Rank of a sound point, which is greater than the rank of every flaw.
+# Flaws have ranks, and the worst flaw has the lowest. This is the rank of a sound point (without flaws), above all
+# others.
 SOUND = 1000
 
 
@@ -37,8 +38,8 @@ class Curve:
         String that distinguishes this series from the other series of the panel; empty if it is the only one.
     frame : polars.DataFrame
         Frame with a row per load, in ascending order. ``load`` is the load that the scenario sets
-        [flits/terminal/cycle]. ``part`` is the name of the result set. ``points`` has the row numbers of the points in
-        that set, one for each distinct run (seed).
+        [flits/terminal/cycle]. ``part`` is the name of the result set with the points. ``points`` has the row numbers
+        of the points in that set, one for each seed.
 
         These boolean columns are true if they are true for any seed:
 
@@ -49,13 +50,14 @@ class Curve:
         - ``dropping``: packets were dropped.
         - ``unsettled``, ``unjudged``: the run had not settled, or Weft cannot decide if the point is saturated.
         - ``few``: the run has too few packets.
-        - ``partial``: the window has no whole period of the policy.
+        - ``partial``: the window is shorter than a period of the power policy.
 
-        ``closed_loop`` is true if the load depends on the network. ``phase_loads`` has the loads of the measured phases
-        as a string; null if the load does not change. ``flaw`` is the worst flaw of the point
-        (`weft.results.soundness`); empty for a sound point. All other columns are numbers of the summary, as means over
-        seeds. A number is null if no run measured it. If links fail, the cost of links that are always on is also null.
-        A column with the same name plus ``_runs`` has the list of the values of the single runs.
+        ``closed_loop`` is true if terminals wait for replies, so that the load depends on the network. ``phase_loads``
+        has the loads of the measured phases as a string; null if the load does not change. ``flaw`` is the worst flaw
+        of the point (`weft.results.soundness`); empty for a sound point. All other columns are numbers of the summary,
+        as means over seeds. A mean is null if no run measured the number. If links fail, the energy that always-on
+        links would need is also null. A column with the same name plus ``_runs`` has the list of the values of the
+        single runs.
     """
 
     label: str
@@ -76,7 +78,7 @@ class Curve:
         return [Mean.over(zip(*runs, strict=True)) for runs in zip(values, own, strict=True)]
 
     def half_width(self, quantity: Quantity) -> pl.Series:
-        """Half the width of the 95 % confidence interval at each load, over several runs or of a single run.
+        """Half the width of the 95 % confidence interval at each load, from several runs or within a single run.
 
         An entry is null if the interval is unknown.
         """
@@ -92,7 +94,7 @@ class Panel:
 
     @property
     def end(self) -> float:
-        """The highest offered load of the panel; 1 if that load is 0, because the axis needs a length."""
+        """The highest offered load of the panel, at which the axis ends; 1 if that load is 0."""
         return max(float(load) for curve in self.curves for load in curve.frame[q.OFFERED.column]) or 1.0
 
 
@@ -140,7 +142,7 @@ def overlay(parts: Sequence[Chosen]) -> list[Panel]:
 
 
 def short(path: str, values: Iterable[object]) -> list[str]:
-    """Labels of the values of a coordinate: names without their options, if the names alone distinguish the values.
+    """Labels of the values of a coordinate: names of models without options, if these names distinguish the values.
 
     If a value is a number, a quantity or an empty list, the label begins with the name of the coordinate.
 
@@ -159,7 +161,7 @@ def short(path: str, values: Iterable[object]) -> list[str]:
 def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
     """The chosen rows of the frame, with coordinates as strings, so that frames of several sets can be joined.
 
-    The value of a coordinate that only another set has swept is looked up in the scenario.
+    If only another set varies a coordinate, its value comes from the scenario of the point.
     """
     frame = part.results.frame.with_row_index("points")[part.points]
     # if each job sets its load, the scenario has no common load, and the offered load replaces it
@@ -201,10 +203,11 @@ def _rows(part: Chosen, paths: Iterable[str]) -> pl.DataFrame:
         pl.Series("flaw", [flaw.words if flaw else "" for flaw in found], dtype=pl.String),
         pl.Series("flaw_rank", [flaw.rank if flaw else SOUND for flaw in found]),
         (pl.col(q.ENDING.column) == q.STALLED).alias("stalled"),
-        # null if links fail: they cost energy in the always-on reference but not in the run, and that is no saving
+        # null if links fail, because failed links need energy in the always-on reference but not in the run; the
+        # difference would not be a saving of the policy
         *(pl.when(~failing).then(pl.col(column)).alias(column) for column in always_on),
     )
-    # null, because the packets that a cut-off run did not deliver would have the longest latencies
+    # null if a run was cut off, because the undelivered packets would have the longest latencies
     latencies = [column for column in frame.columns if column.startswith(soundness.LATENCIES)]
     return frame.with_columns(pl.when(~pl.col("cut")).then(pl.col(column)).alias(column) for column in latencies)
 

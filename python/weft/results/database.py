@@ -48,7 +48,7 @@ _FILES = (
     }
 )
 TABLES = SUMMARIES | _FILES | of_sweep.TABLES
-# Names for which users look among the tables, although `weft analyse` computes these results.
+# Names that users could expect to be tables, although `weft analyse` computes these results.
 _ANALYSED = ("dvfs", "recovery")
 _READING = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)  # DuckDB parses a PIVOT as several statements
 # Characters of a file name that DuckDB would interpret as a pattern.
@@ -56,7 +56,7 @@ _PATTERN = r"([*?[])"
 
 
 def instead_of(table: str) -> str:
-    """The remedy for a query on a table that does not exist."""
+    """Text on the table or command to use instead of a table that does not exist."""
     if table in _ANALYSED:
         return f"an analysis computes this table: weft analyse {table} DIR --csv"
     return meant(table, TABLES, f"the tables are {', '.join(TABLES)}")
@@ -102,7 +102,7 @@ class Database:
         return list(dict.fromkeys(path for results in self._sets.values() for path in results.coordinates))
 
     def summaries(self) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
-        """Yields for each point its ``results`` (``None`` if there is only one set), its ``point``, and its summary."""
+        """Yields for each point the name of its set (``None`` if there is only one), its row number and its summary."""
         for key, results in self._sets.items():
             for point, summary in enumerate(results.summaries):
                 yield key if len(self._sets) > 1 else None, point, summary
@@ -147,12 +147,12 @@ class Database:
             what = f"{path}: no format has the ending {path.suffix!r}"
             raise ResultsError.saying(what, f"end the name with {', '.join(options)}")
         with replaced(path) as partial, self._reported(sql):
-            partial.touch()  # so that a folder without write permission is not reported as an error of the query
+            partial.touch()  # an error of the folder is raised here, not reported as an error of the query
             text = self._checked(sql).rstrip().rstrip(";")
             self._connection.execute(f"copy ({text}\n) to {_quoted(str(partial))} ({options[path.suffix]})")
 
     def add(self, name: str, frame: pl.DataFrame) -> None:
-        """Make a table from a frame, which later queries can name."""
+        """Make a table from a frame, so that later queries can use it."""
         self._add_frame(name, frame)
 
     def columns(self) -> dict[str, list[tuple[str, str]]]:
@@ -267,12 +267,12 @@ class Database:
                 f"from read_parquet([{files}], filename = true, union_by_name = true) kept "
                 f"join (values {rows}) files(file, {_SET}, {_POINT}) on file = filename"
             )
-        except duckdb.Error as problem:  # a file that was written without a checksum may be damaged
+        except duckdb.Error as problem:  # files of old versions have no checksum and are possibly damaged
             what = f"{name} can't be read: {str(problem).partition(chr(10))[0]}"
             raise ResultsError.saying(what, "remove the folder of that point and run the sweep again") from problem
 
     def _add_frame(self, name: str, frame: pl.DataFrame) -> None:
-        with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB can read a file without further packages
+        with TemporaryDirectory(prefix="weft-") as scratch:  # DuckDB reads files without further packages
             path = Path(scratch) / f"{name}.parquet"
             frame.write_parquet(path)
             self._connection.execute(f"create table {name} as from read_parquet({_quoted(str(path))})")
@@ -308,7 +308,7 @@ class Database:
 
 
 def _check_text(path: Path) -> None:
-    """Refuse a file name that DuckDB cannot open, because the name is not UTF-8."""
+    """Refuse the name of a file that DuckDB cannot open, because the name is not valid UTF-8."""
     try:
         str(path).encode()
     except UnicodeEncodeError as problem:
@@ -317,7 +317,7 @@ def _check_text(path: Path) -> None:
 
 
 def _bare(sql: str, column: str) -> bool:
-    """Whether a query names a column without the quotes that its name needs."""
+    """Whether a query names a column without quotes, although the name needs them."""
     return re.search(rf'(?<!["\w.]){re.escape(column)}(?!["\w.])', sql) is not None
 
 

@@ -1,9 +1,10 @@
-"""Compares the power of two runs as if they had delivered the same load, and computes the random part of a difference.
+"""Compares the power of two runs as if they had delivered the same load, and computes the random part of differences.
 
 Two runs of the same traffic deliver slightly different loads by chance, and the energy of flits grows with the load.
-Therefore the power of a reference is scaled to the work of the compared point: its static part is constant, and the
-rest is proportional to the delivered load. A run that ends when its work is done delivers fewer flits per second if it
-takes longer. In such a run all energy counts as the energy of the work.
+Therefore the power of the reference is converted to the load that the compared point delivers (equal work). The static
+part of the power is constant, and the rest is proportional to the delivered load. Some runs end when their work is
+done, such as those of batches. If such a run takes longer, it delivers fewer flits per second. For these runs the whole
+power counts as proportional to the load.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Key that stores the static power of a run [W] also in each phase of the run, because phases do not measure it.
+# Key for the static power of a run [W]. It is also stored in each phase of the run, because phases do not measure it.
 _STATIC = "static_power_w"
-# Key for the runs over which a mean was computed.
+# Key that a mean over several runs has for the list of these runs.
 _RUNS = "runs"
 
 
@@ -43,12 +44,12 @@ def static_w(measured: Summary) -> float:
 
 
 def power_w(reference: Summary, accepted: float) -> float:
-    """Mean power [W] of a reference if it accepted this load [flits/terminal/cycle]."""
+    """Mean power [W] that a reference would have if it accepted the load `accepted` [flits/terminal/cycle]."""
     return _engine.power_at_w(_power(reference), accepted)
 
 
 def chance_w(measured: Summary, reference: Summary) -> float:
-    """Difference of power [W] that random variation can cause for the same flits."""
+    """Difference of power [W] between two points that random variation can cause if both deliver the same flits."""
     return _engine.chance_w(_power(measured), _power(reference))
 
 
@@ -71,7 +72,7 @@ def _verdicts(sides: Iterable[Summary]) -> list[_engine.Verdict]:
 
 
 def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
-    """Reasons why two points cannot be compared by power and latency, each as code and text; empty if they can."""
+    """Reasons why the power and latency of two points cannot be compared, each as code and text; empty if they can."""
 
     def side(of: Summary) -> tuple[_engine.Verdict, list[_engine.Verdict], bool]:
         known = of.get(q.LATENCY.column) is not None and of.get("links_on_mean") is not None
@@ -81,26 +82,26 @@ def obstacles(measured: Summary, reference: Summary) -> list[tuple[str, str]]:
 
 
 def faults_differ(measured: Sequence[Summary], reference: Sequence[Summary]) -> bool:
-    """Whether parts fail in runs whose windows cover other cycles than the windows of the reference."""
+    """Whether parts of the network fail, and the windows of the runs cover other cycles than those of the reference."""
     return _engine.faults_differ(_verdicts(measured), _verdicts(reference))
 
 
 def common_warmup(runs: Iterable[Summary]) -> str:
-    """The settings with which the windows of runs with faults cover the same cycles."""
+    """The settings with which the windows of these runs cover the same cycles, so that they contain the same faults."""
     return _engine.common_warmup(_verdicts(runs))
 
 
 def other_windows(pairs: Iterable[tuple[Summary, Summary]]) -> list[dict[str, Any]]:
-    """The diagnosis of windows that cover different cycles and had different offered loads.
+    """The diagnosis for pairs whose windows cover different cycles and have different offered loads.
 
-    The result is empty if all windows agree.
+    The result is empty if there are no such pairs.
     """
     found = _engine.other_windows([(_verdicts([a]), _verdicts([b])) for a, b in pairs])
     return [] if found is None else [found]
 
 
 def not_compared(code: str, pairs: Sequence[tuple[Summary, Summary]], of: int) -> dict[str, Any] | None:
-    """The diagnosis of `pairs`, out of `of` pairs, that cannot be compared for the reason `code`.
+    """The diagnosis for the pairs `pairs`, which cannot be compared for the reason `code`; `of` counts all pairs.
 
     The result is ``None`` if the reason is a flaw of a single point.
     """
@@ -110,7 +111,7 @@ def not_compared(code: str, pairs: Sequence[tuple[Summary, Summary]], of: int) -
 def mean(runs: Sequence[Summary]) -> Summary:
     """The means over runs with different seeds, in the form of a summary.
 
-    If some runs have a flaw that forbids a comparison, the first such run is returned instead.
+    If a run has a flaw that forbids a comparison, the result is the summary of the first such run.
     """
     if len(runs) == 1:
         return runs[0]
@@ -131,7 +132,7 @@ def _means(runs: Sequence[Summary]) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[Any]) -> Any:
-    if all(value == values[0] for value in values):  # the number of a phase remains an integer
+    if all(value == values[0] for value in values):  # equal values are kept, such as the number of a phase
         return values[0]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return fmean(values)

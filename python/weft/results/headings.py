@@ -1,4 +1,4 @@
-"""Headings of the columns of results: name of the quantity, and unit."""
+"""Makes the headings of columns of results: name of the quantity, and unit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BILLED: list[Billed] = [*q.POWERS, *q.ENERGIES]
 _OF_BILLED = [each for billed in _BILLED for each in (billed.actual, billed.always_on, billed.ideal)]
-# Columns with a defined label, unit and number of digits.
+# Columns for which `weft.results.quantities` defines label, unit and number of digits.
 KNOWN = {
     each.column: each
     for each in [*_OF_BILLED, *q.PERCENTILES.values(), *q.PERCENTILES_US.values(), *vars(q).values()]

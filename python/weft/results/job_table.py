@@ -1,4 +1,4 @@
-"""Prints tables with a row per point and job, for jobs whose main result is not a load."""
+"""Writes tables with a row per point and job, for jobs whose main result is not a load (batches, programs, queues)."""
 
 from __future__ import annotations
 

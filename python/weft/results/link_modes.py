@@ -1,4 +1,4 @@
-"""Names of the modes of links: the modes of the engine, and the modes that the scenario of a point defines."""
+"""Names of the modes (power states) of links: those of the engine, and those that the scenario of a point defines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def of_all(summaries: Iterable[Summary]) -> tuple[str, ...]:
 
 
 def slower(summary: Summary) -> dict[str, float]:
-    """Modes in which links run below their full bandwidth, the fastest first: share of the bandwidth by name."""
+    """Modes in which links run below their full bandwidth, fastest first: the share of the bandwidth, by mode."""
     named = summary.get("link_modes")
     modes = LINK_MODES if named is None else [(mode["name"], mode["rate"], mode["carries"]) for mode in named]
     rates = {name: rate for name, rate, carries in modes if carries and rate < 1}

@@ -1,4 +1,4 @@
-"""Diagnoses loads that are saturated although a higher load of the same network is not.
+"""Diagnoses loads at which a network is saturated, although the same network is not saturated at a higher load.
 
 The engine judges the loads and writes the sentences.
 """

@@ -1,4 +1,4 @@
-"""Prints the notes below a table: on unmeasured, unsettled and collapsed points, uncertain means, and losses.
+"""Writes the notes below a table: on points with flaws, uncertain means, lost packets, faults and missing points.
 
 The engine decides which notes a point has, and writes their text. This module prints a note once for all points to
 which it applies.
@@ -69,7 +69,7 @@ def _of(results: ResultSet, *topics: str) -> list[str]:
 
 
 def unmeasured(results: ResultSet) -> list[str]:
-    """Notes on points that were cut off, and on points, jobs and phases without packets in the window."""
+    """Notes on points whose run was cut off, and on points, jobs and phases without packets in the window."""
     topics = (
         "not_complete",
         "no_packet",
@@ -85,13 +85,13 @@ def unmeasured(results: ResultSet) -> list[str]:
 def too_early(results: ResultSet) -> list[str]:
     """Notes on points with a fixed warm-up that is too short, or with queues that had not settled.
 
-    A warm-up can be too short for the first packets to arrive, for power states, or for replies.
+    A warm-up can end before the first packets or replies arrive, or before power states have settled.
     """
     return _of(results, "filling", "too_early", "at_path_bound", "queues", "backlog")
 
 
 def to_settle(results: ResultSet) -> list[str]:
-    """Notes that name settings with which unsettled points would settle.
+    """Notes that name settings with which points would settle (reach a steady state) before their window.
 
     Points with a fixed warm-up are left out, because the engine warns about them before the run.
     """
@@ -104,7 +104,7 @@ def unjudged(results: ResultSet) -> list[str]:
 
 
 def behind(results: ResultSet) -> list[str]:
-    """Notes on points that accepted less than the offered load before they had settled.
+    """Notes on points that accepted less than the offered load, and had not settled before the window.
 
     The notes name settings with which Weft can decide if the network carries the load.
     """
@@ -127,7 +127,7 @@ def longest_limit(results: ResultSet) -> int:
 
 
 def _late(results: ResultSet) -> list[str]:
-    """Notes on points whose warm-up reached its limit, with the reason."""
+    """Notes on points whose warm-up ended only at its limit (`measure.warmup_limit`), with the reason."""
 
     def texts(summary: Mapping[str, Any]) -> list[str]:
         why = soundness.verdict(summary).at_limit
@@ -168,7 +168,7 @@ def dropped(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
     packets, points = sum(counts), len(counts)
     lost = f"{packets} {'packet' if packets == 1 else 'packets'} dropped"
     where = f"{points} {'point' if points == 1 else 'points'}"
-    # enough digits that a small loss is not rounded to 100 % delivered
+    # as many digits as are needed to show a share below 100 %
     digits = next(digits for digits in range(3, 18) if float(f"{delivered:.{digits}g}") < 100)
     share = f"{delivered:.{digits}g} % were delivered{' at the worst point' if points > 1 else ''}"
     return [f"{lost} at {where} (a link or router had failed): {share}; latencies include only delivered packets"]
@@ -223,11 +223,11 @@ def unfinished(results: ResultSet) -> list[str]:
 
 
 def _answers(results: ResultSet, column: str, words: str) -> list[str]:
-    """A line on a boolean column: the number of points with true, and the names of points with false.
+    """A line on a boolean column: the number of points at which it is true, and the points at which it is false.
 
     The result is empty if no point has a value in the column.
     """
-    # a point without measured packets has no quantity that could settle
+    # points without measured packets are not counted, because no quantity could settle
     empty = {row for row, summary in enumerate(results.summaries) if summary.get("packets") == 0}
     answers = enumerate(_values(results, column))
     asked = {row: answer for row, answer in answers if answer is not None and row not in empty}
@@ -242,7 +242,7 @@ def _answers(results: ResultSet, column: str, words: str) -> list[str]:
 
 
 def _fairness(results: ResultSet) -> list[str]:
-    """Note with Jain's index of the flits that each source injected. The index is 1 if all numbers are equal."""
+    """Note with Jain's fairness index of the flits that the sources injected. It is 1 if all injected equal numbers."""
     known = [(value, row) for row, value in enumerate(_values(results, "source_fairness_jain")) if value is not None]
     if not known:
         return []

@@ -1,6 +1,6 @@
-"""Says whether the numbers of the flows of a point are sound.
+"""Marks the numbers of the flows of a point that are not reliable. A flow is the traffic between named terminals.
 
-A network may carry one flow of a point and not carry another.
+It is possible that a network carries one flow of a point and does not carry another.
 
 A packet is assigned to a flow when it leaves its source, because it gets its destination then. Therefore Weft does not
 know to which flows the packets in source queues of a saturated point belong, and does not judge each flow separately.
@@ -28,7 +28,7 @@ def of(summary: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """Mark after the numbers of the flows of a point; empty for a sound point."""
+    """Mark after the numbers of the flows of a point; empty for a point without flaws."""
     whole = soundness.sign(summary)
     return DELIVERED_MARK if whole in soundness.ENDED else whole
 

@@ -1,6 +1,6 @@
-"""Says whether the numbers of one job of a point are sound.
+"""Marks the numbers of the jobs of a point that are not reliable.
 
-A job can be sound although the network does not carry the load of another job.
+A job can be sound (its numbers are reliable) although the network does not carry the load of another job.
 
 If any job of a point is saturated or cut off, the run ends with the window, without a drain. In such a run, a job that
 accepts its load, or is complete, still has a latency. The latency lacks only the packets that were in flight at the end
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Mark after numbers of a sound job in a point that is saturated or cut off, and its meaning.
+# Mark after the numbers of a sound job if its point is saturated or cut off, and the meaning of the mark.
 NEXT_TO_MARK, NEXT_TO = _engine.NEXT_TO_MARK
 # Signs of jobs with their meanings: words that replace a latency, and marks after a number.
 MEANINGS = soundness.ENDED | soundness.MARKS | {NEXT_TO_MARK: NEXT_TO}
@@ -44,7 +44,7 @@ def are_batches(summary: Summary) -> bool:
 
 
 def signs(summary: Summary) -> list[str]:
-    """For each job, the word that replaces a latency that grows without limit, or the mark after the job's numbers.
+    """For each job, the word that replaces its latency if it grows without limit, or the mark after its numbers.
 
     The string is empty for a sound job.
     """

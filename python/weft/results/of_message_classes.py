@@ -1,6 +1,6 @@
-"""Says whether the numbers of a message class of a point are sound.
+"""Marks the numbers of the message classes of a point that are not reliable.
 
-The numbers of a class are sound if the numbers of all jobs of the class are.
+The numbers of a class are reliable (sound) if those of all jobs of the class are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def of(summary: Summary) -> Sequence[Mapping[str, Any]]:
 
 
 def signs(summary: Summary) -> list[str]:
-    """For each class, the word that replaces a latency that grows without limit, or the mark after its numbers.
+    """For each class, the word that replaces its latency if it grows without limit, or the mark after its numbers.
 
     The string is empty for a sound class.
     """

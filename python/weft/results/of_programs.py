@@ -1,4 +1,4 @@
-"""The main results of a point whose jobs all run programs: time and energy to solution, and their product.
+"""Computes the main results of points whose jobs all run programs: time and energy to solution, and their product.
 
 The time lasts from the start of the run until the last program ends. The energy is that of the network in this time.
 """
@@ -25,8 +25,8 @@ RUN_TIME = Quantity("solution_us", "Time to solution", "us", "time", 3)
 ENERGY = Quantity("solution_energy_uj", "Energy to solution", "uJ", "energy", 3)
 ENERGY_DELAY = Quantity("energy_delay_njs", "Energy times time to solution", "nJ s", "energy x time", 3)
 ANSWERS = (RUN_TIME, ENERGY, ENERGY_DELAY)
-# For each answer: its key in the summary, the unit of this value, and the factor from this unit to the unit of the
-# answer.
+# For each of these results (answers): its key in the summary, the unit of the stored value, and the factor from this
+# unit to that of the answer.
 _SUMMARY = {
     RUN_TIME: ("solution_seconds", "s", 1e6),
     ENERGY: ("energy_total_j", "J", 1e6),
@@ -53,7 +53,7 @@ def answer(results: ResultSet) -> bool:
 
 
 def in_units(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """Time, energy and product of a point, by the columns of `ANSWERS`; ``None`` if a program has not ended."""
+    """Time, energy and product of a point, by their columns in `ANSWERS`; ``None`` if a program has not ended."""
     has_ended = ended(summary)
     return {each.column: summary[name] * by if has_ended else None for each, (name, _, by) in _SUMMARY.items()}
 
@@ -105,7 +105,7 @@ def diagnoses(results: ResultSet) -> list[dict[str, Any]]:
 
 
 def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
-    """Policies whose programs differ from those on always-on links at equal other coordinates, and the diagnoses."""
+    """Policies whose programs differ from those on always-on links at the same other coordinates, with diagnoses."""
     runs = results.summaries
     pairs: dict[str, list[list[int]]] = {}
     for of_policy in places(results).values():
@@ -129,7 +129,8 @@ def _unequal(results: ResultSet) -> list[tuple[str, dict[str, Any]]]:
 def places(results: ResultSet) -> dict[str, dict[str, list[int]]]:
     """Indices of the points of each policy, grouped by the other coordinates.
 
-    The coordinates by which points are grouped exclude the seed, and coordinates that `zip` changes with the policy.
+    Points that differ only in the seed, or in coordinates that `zip` changes together with the policy, are in one
+    group.
     """
     if POLICY not in results.coordinates:
         return {}

@@ -1,4 +1,4 @@
-"""Tables of a whole sweep instead of single points: the bill of a year, and the saturation loads of its curves."""
+"""Tables about a whole sweep, not about points: the bill of a year, and the saturation loads of its curves."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 TABLES = ("points", "jobs", "flows", "phases")
 # Columns that distinguish the rows of a point, in addition to the coordinates.
 _PARTS = ("results", "job", "flow", "phase")
-# Columns that describe one run, and are left out for several runs.
+# Columns that describe a single run. A row for several runs has no such columns.
 _OF_ONE = (SEED, "point", "hash")
-# Part of the name of columns that have the confidence interval of a single run.
+# Part of the names of columns with the confidence interval that the engine computes for a single run.
 _INTERVAL = "_ci95_"
 # Suffix that turns the name of a column into that of the column with half of its 95 % confidence interval.
 HALF_WIDTH = "_ci95_half_width"
@@ -44,7 +44,7 @@ def are_several(records: Sequence[Record], coordinates: Sequence[str]) -> bool:
 
 
 def columns(head: Sequence[str]) -> list[str]:
-    """The columns that also have a value for several combined runs."""
+    """The columns that a row for several combined runs also has."""
     return [column for column in head if column not in _OF_ONE]
 
 
@@ -71,13 +71,13 @@ def _numbers(group: Sequence[Record], column: str) -> list[Any]:
 def _is_number(value: Any) -> bool:
     """Whether the mean of a column with this value makes sense.
 
-    Counts and percentiles have a mean although they are integers; booleans have no mean.
+    Integers such as counts and percentiles have a mean, but booleans do not.
     """
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def together(group: Sequence[Record], column: str) -> Any:
-    """The combined value of a group of runs: the mean of numbers, true if any is true, or all different strings."""
+    """The combined value of a group of runs: the mean of numbers, true if any value is true, or all unequal strings."""
     values = _numbers(group, column)
     known = list(dict.fromkeys(value for value in values if value is not None))
     if not known:
@@ -95,7 +95,7 @@ def together(group: Sequence[Record], column: str) -> Any:
 def frame(head: Sequence[str], records: Sequence[Record], coordinates: Sequence[str]) -> pl.DataFrame:
     """Table with a row per group of runs, and with the number of runs in the group.
 
-    After a column of numbers that differ between runs, there is a column with half of the 95 % confidence interval.
+    If the numbers of a column differ between runs, the next column has half of the 95 % confidence interval.
     """
     parts = groups(records, coordinates)
     keys = {*_PARTS, *coordinates}

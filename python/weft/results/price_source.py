@@ -1,4 +1,4 @@
-"""The source of the prices of results, printed as a line below every table of energy, power or money."""
+"""Writes the line below every table of energy, power or money that names the source of the prices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints the table of a sweep in which every job runs a program of messages, whose main result is the run time."""
+"""Writes the table of a sweep in which every job runs a program of messages. The main result is the run time."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ class Quantity:
     digits : int
         Decimal places in a table.
     own_half_width : str
-        Column with half the width of the 95 % confidence interval that a single run computes; empty if runs compute
-        none.
+        Column with half the width of the 95 % confidence interval that the engine computes for a single run; empty if
+        it computes none.
     """
 
     column: str
@@ -62,7 +62,7 @@ POWER = Quantity("power_mean_w", "Mean power of links, and of routers with a pri
 # Not a column of the summary: `weft.results.curves` divides the number of transitions by the length of the window.
 TRANSITIONS = Quantity("link_transitions_per_s", "Transitions of all links", "1/s", "transitions", 0)
 
-# Quantities of axes that show no column, or more than one column.
+# Quantities for axes that do not show exactly one column.
 PACKET_LATENCY = Quantity("", "Packet latency", "cycles", "latency", 0)
 TIME = Quantity("", "Time", "cycles", "time", 0)
 UTILISATION = Quantity("utilisation", "Channel utilisation", "share of bandwidth", "utilisation", 3)
@@ -87,7 +87,7 @@ PERCENTILES_US = {
 
 @dataclass(frozen=True)
 class Billed:
-    """A cost of links, and the cost of the same flits on two other kinds of links.
+    """A cost (energy or power) of links, and the cost of the same flits on two other kinds of links.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Billed:
 
 
 def _billed(links: str, column: str, label: str, unit: str) -> Billed:
-    """The three columns of a cost. In the name `column`, ``{}`` stands for the kind of links that is billed."""
+    """The three columns of a cost. In the name `column`, ``{}`` is replaced by the kind of links."""
 
     def quantity(reference: str, words: str) -> Quantity:
         return Quantity(column.format(reference), f"{label}{words}", unit, "", 1)
@@ -116,7 +116,7 @@ def _billed(links: str, column: str, label: str, unit: str) -> Billed:
     return Billed(links, quantity("", ""), quantity("always_on_", ", always on"), quantity("ideal_", ", ideal"))
 
 
-# Names of the parts that a column of energy or power includes. Routers count if they have a price.
+# Names of the parts of a network whose energy or power a column includes. Routers count if they have a price.
 ALL_PARTS, BETWEEN_ROUTERS = "all links and routers", "links between routers"
 
 POWERS = (

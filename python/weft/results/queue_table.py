@@ -1,4 +1,4 @@
-"""Prints the programs of a queue: their waits, slowdowns and energies, and the utilisation of the terminals."""
+"""Writes the table of queues of programs: waits, slowdowns and energies, and the utilisation of the terminals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from weft.results.result_set import ResultSet
 
-# A key of the summary that only jobs with a queue have.
+# Key of a job's summary that only jobs with a queue of programs have.
 _PROGRAMS = "queue_programs"
 _UTILISATION = "queue_utilisation"
 _HEAD = ("programs", "makespan", "utilisation", "mean wait", "max wait", "slowdown", "bounded", "energy of programs")

@@ -21,7 +21,7 @@ NOTHING = len(STATES)
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid: each cell has the state that lasts longest in its interval, over its ranks.
+    """A grid: each cell has the state in which its ranks are longest in its interval.
 
     Attributes
     ----------

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-# A bin is off if its latency differs from the final latency by more than the share `OFF`. The final latency is the mean
-# over the last bins after the change; `END` is their share of the bins after the change.
+# Latencies are means over time bins. A bin is off if its latency differs from the final latency by more than the share
+# `OFF`. The final latency is the mean of the last bins after the change. `END` is the share of the bins after the
+# change that count as the last ones.
 OFF, END = 0.10, 0.25
 
 
@@ -66,7 +67,7 @@ class Response:
 
 
 def merged(bins: pl.DataFrame, first: float, last: float) -> Response:
-    """The combined response of runs with several seeds: the mean over their packets.
+    """The combined response of runs with several seeds: in each bin the mean over the packets of all runs.
 
     Parameters
     ----------

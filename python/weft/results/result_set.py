@@ -1,4 +1,4 @@
-"""The finished points of a sweep on disk: a frame with one row per point, and further tables of each point."""
+"""Reads the finished points of a sweep: a frame with one row per point, and further tables of each point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from weft.text import given, shell
 from weft.text.labels import setting
 from weft.text.meant import meant
 
-# Tables that are stored only if the scenario requests them, each with the setting (override) that requests it.
+# Tables that are stored only if the scenario requests them, each with a setting that requests it, in the form of
+# ``--set``.
 ASKING = {each["name"]: f"measure.{each['name']}={each['example']}" for each in _engine.recordings()} | {
     "groups": "power.groups={by: router}"
 }
@@ -42,7 +43,7 @@ class Damaged(NamedTuple):
     coordinates : dict
         Values that the sweep set for the point.
     reason : str
-        The fault of the files of the point.
+        Description of the damage.
     """
 
     hash: str
@@ -58,8 +59,8 @@ class ResultSet:
     store : Store
         Folder of the sweep.
     thorough : bool
-        Whether to check the checksums of all files at once, as a run does. Otherwise the checksum of a table is checked
-        when the table is read.
+        Whether to check the checksums of all files when the results are opened, as a run does. Otherwise the checksum
+        of a table is checked when the table is read.
 
     Attributes
     ----------
@@ -76,8 +77,8 @@ class ResultSet:
     missing : int
         Number of points without results.
     damaged : list of Damaged
-        Points whose results are incomplete, or were written by another version. All other attributes leave damaged
-        points out.
+        Points whose results are incomplete, or were written by another version of Weft. The other attributes do not
+        contain these points.
     """
 
     def __init__(self, store: Store, *, thorough: bool = False) -> None:
@@ -153,9 +154,9 @@ class ResultSet:
     def with_another(self, point: int, path: str, value: str, along: str, *others: str) -> str:
         """Text on how to run a point in another folder, with another value of a key and the settings `others`.
 
-        If the sweep sets that key, `zip` may set other keys together with it. The values of these keys may not fit
-        another value of the key, or the sweep may already have that value. Therefore the text proposes to run only the
-        scenario of the point, at all values of the key `along`.
+        If the sweep varies that key, the text proposes to run only the scenario of the point, at all values of `along`.
+        The reasons: `zip` possibly varies other keys together with the key, so that their values do not fit its new
+        value. Or the sweep already has the new value.
         """
         coordinates = self.points[point]["coordinates"]
         if path not in coordinates:
@@ -171,9 +172,9 @@ class ResultSet:
 
     @cached_property
     def unlisted(self) -> int:
-        """Number of points in the folder that the sweep no longer has.
+        """Number of points in the folder that were removed from the sweep.
 
-        Points that the sweep no longer has are in no table, but stay on disk.
+        These points are in no table, but stay on disk.
         """
         return self._store.unlisted()
 
@@ -196,7 +197,7 @@ class ResultSet:
 
     @property
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """Index and row of each point of `frame`. In these rows, labels have not yet replaced models."""
+        """Index of each point, and its row in `frame`. Models in these rows are not yet replaced by their labels."""
         return [
             (number, point["coordinates"] | scalars(summary, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -240,7 +241,7 @@ class ResultSet:
 
     @property
     def episode_rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """A row per episode of faults (from a first failure until all parts work again), with the index of a point."""
+        """A row per episode of faults (time from a first failure until all parts work again), with its point index."""
         return [
             (number, point["coordinates"] | scalars(episode, point["coordinates"]) | {"flaw": flaw})
             for number, (point, summary, flaw) in enumerate(zip(self.points, self.summaries, self.flaws, strict=True))
@@ -257,11 +258,11 @@ class ResultSet:
 
     @property
     def diagnoses(self) -> list[list[dict[str, Any]]]:
-        """The diagnoses of each point: its flaws, the worst first, those of each phase, and the warnings.
+        """The diagnoses of each point: its flaws, the worst first, then the flaws of each phase, then the warnings.
 
         Each diagnosis has ``code`` (`weft explain code` explains it), ``severity``, ``what``, ``numbers`` and
         ``remedy``; a diagnosis of a phase also has ``phase``. A remedy has ``text`` and ``settings``: values by dotted
-        path, in the form of ``--set``. The settings are empty if they are not sufficient as remedy.
+        path, in the form of ``--set``. The settings are empty if settings alone are no remedy.
         """
         again = self.command
         return [soundness.diagnoses(summary, self.root, again) for summary in self.summaries]
@@ -282,7 +283,7 @@ class ResultSet:
         return self._store.folder(self._at(point)["hash"])
 
     def _at(self, point: int) -> dict[str, Any]:
-        number = abs(point) if isinstance(point, int) else point  # a negative number counts from the last point
+        number = abs(point) if isinstance(point, int) else point  # negative: from the last point
         given.whole(number, "point", least=0)
         if not self.points:
             what = f"{self.root} has no point {point}: no point is finished"
@@ -353,14 +354,15 @@ class ResultSet:
     def phases(self) -> pl.DataFrame:
         """Table with a row per point and phase of a changing load: coordinates by dotted path, numbers of the phase.
 
-        The numbers are null for phases that do not overlap the window. The columns are:
+        For phases outside the window the numbers are null. The columns are:
 
         - ``phase``: number of the phase, from 1 on.
         - ``start_cycle``: cycle in which the phase begins.
         - ``from_cycle``, ``to_cycle``: the part of the phase that is in the window [cycles].
         - ``load``: load that the scenario sets, a mean over the terminals [flits/terminal/cycle].
-        - ``offered_load``, ``accepted_load`` [flits/terminal/cycle]; the first is null if packets were not delivered.
-        - ``saturated``: null if it can't be judged.
+        - ``offered_load``, ``accepted_load`` [flits/terminal/cycle]; ``offered_load`` is null if packets were not
+          delivered.
+        - ``saturated``: whether the phase is saturated; null if Weft can't judge it.
         - Latencies of the packets created in the phase [cycles].
         - ``energy_per_bit_pj``, ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share``.
         - ``flaw``: the reason why the phase is never called best.
@@ -392,7 +394,7 @@ class ResultSet:
         return self.recorded(point, "control_packets")
 
     def groups(self, point: int) -> pl.DataFrame:
-        """The accounts of the groups of a point, if `power.groups` requested them: sleep [cycles] and energy [fJ]."""
+        """Energy [fJ] and time asleep [cycles] of the groups of links of a point, if `power.groups` defined groups."""
         return self.recorded(point, "groups")
 
     def schedule(self, point: int) -> pl.DataFrame:
@@ -454,7 +456,7 @@ class ResultSet:
 
     @property
     def stalls(self) -> list[tuple[int, str]]:
-        """Points that got stuck: row number in `frame`, and text on the packets that wait for each other."""
+        """Points that got stuck: row number in `frame`, and text on the packets (or ranks) that wait for each other."""
         return [
             (row, self._store.stall(point["hash"]))
             for row, (point, summary) in enumerate(zip(self.points, self.summaries, strict=True))
@@ -469,7 +471,7 @@ class ResultSet:
 def _parquet(path: Path) -> pl.DataFrame:
     """Read a table of a point, and turn any problem with its file into a `ResultsError`."""
     try:
-        with path.open("rb") as file:  # polars opens only paths that are valid text
+        with path.open("rb") as file:  # polars opens no path that is not valid UTF-8
             return pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         raise _unreadable(path, problem) from problem

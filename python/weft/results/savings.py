@@ -1,8 +1,9 @@
-"""Sentences on the savings of policies that switch links, and on their cost in latency, compared with always-on links.
+"""Sentences on the power that policies save by switching links, and on their latency, compared with always-on links.
 
 Points are compared in pairs at the same traffic, as means over seeds. A pair is compared only if its two points deliver
-the traffic and have settled. All other pairs are only counted, with the reason. If the load changes in phases, each
-phase forms such a pair. The power of the reference is scaled to the work of the policy (`equal_work`).
+the traffic and have settled. For all other pairs, a sentence has their number and the reason. If the load changes in
+phases, each phase is compared separately. The power of the reference (the point with always-on links) is converted to
+the load that the policy delivers (`equal_work`).
 """
 
 from __future__ import annotations
@@ -31,18 +32,19 @@ if TYPE_CHECKING:
 
 # Label of the policy that never switches a link.
 _USUAL = "always_on"
-# Code of the obstacle that the windows of two points cover different faults.
+# Code of the reason against a comparison that the windows of the two points contain different faults.
 _OTHER_FAULTS = "other_faults"
-# Codes of flaws, which are diagnoses of the points themselves and not of a comparison.
+# Codes of flaws, which concern one point and not the comparison of two points.
 _OF_POINTS = {flaw.code for flaw in soundness.FLAWS}
 # Relative differences of power below this value count as no difference.
 _NOTHING = 0.0005
-# Length of the bar that represents all links [characters].
+# Length of a bar of text that represents all links [characters].
 _BAR = 40
 # Characters of the bar for links in modes below the full rate, the fastest mode first. All slower modes use the last
 # character.
 _SLOW = "+-"
-# Sections of a scenario that may differ between two points that carry the same traffic over the same network.
+# Sections of a scenario that a command to compare two policies leaves out, because they do not define network and
+# traffic.
 _OF_POLICY = {"power", "routing", "measure"}
 # Maximum number of policies with sentences; if a sweep has more policies, its table and its report show them.
 _TOLD = 3
@@ -152,7 +154,7 @@ class Beside:
 
         Without any pair, the text says so, and names a command that compares the policies.
         """
-        return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} `{self.command}` lines them up."
+        return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} Compare them with `{self.command}`."
 
     @property
     def other_windows(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Says whether the numbers of a point are sound, which means that they are reliable and comparable.
+"""Says whether a point is sound: without flaws, so that its numbers are reliable and comparable.
 
 All code that names a best point, a saving or a winner uses this module.
 
@@ -29,7 +29,7 @@ class Flaw:
     code : str
         Name of the flaw, which never changes between versions.
     words : str
-        The flaw as text that follows "are", as in "2 points are saturated".
+        The flaw as text for a sentence such as "2 points are saturated", after "are".
     help : str
         General remedy, used if `remedy` cannot compute a better one from the numbers of the point. `in_folder`
         completes the text.
@@ -58,16 +58,16 @@ OVERLOADED = {flaw for flaw in FLAWS if flaw.group == "overloaded"}
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}
 WARMUP = "measure.warmup"
 
-# Signs for numbers in tables, with the meanings of the signs. A mark follows a number of a point that is neither sound
-# nor overloaded. Another sign replaces a latency that grows without limit, or the completion time of a run that was cut
-# off before its work was complete.
+# Signs for numbers in tables, with the meanings of the signs. `MARKS` follow the numbers of a point that has a flaw but
+# is not overloaded. `ENDED` are words that replace a latency that grows without limit, or the completion time of a run
+# that was cut off.
 MARKS, ENDED = _engine.marks()
 SATURATED_SIGN, STALLED_SIGN, CUT_SIGN = ENDED
 DROPPING_MARK, UNSETTLED_MARK, UNJUDGED_MARK, FEW_MARK, PERIOD_MARK = MARKS
-# The mark after the energy of points and phases that accept less than the offered load.
+# The mark after the energy of overloaded points and phases, which accept less than the offered load.
 OVERLOADED_MARK = "!"
 OVERLOADED_MEANING = "per accepted bit, with an accepted load below the offered load"
-# Columns whose numbers have marks, in addition to the columns of latencies.
+# Columns whose numbers get marks; the columns of latencies get marks as well.
 _MARKED = {
     *(q.ACCEPTED.column, q.ACCEPTED_GBPS.column, q.ENERGY.column, q.POWER.column),
     *("energy_total_j", "energy_network_j"),
@@ -81,7 +81,7 @@ _OF_POINT = (
 
 
 def verdict(summary: Mapping[str, Any]) -> _engine.Verdict:
-    """The verdict of the engine on a point, or on a phase of `in_phases`."""
+    """The verdict of the engine on a point (or a phase of `in_phases`): its flaws, and texts about them."""
     return _engine.Verdict(summary)
 
 
@@ -95,7 +95,7 @@ def diagnoses(summary: Mapping[str, Any], root: object, again: str | None) -> li
 
     Each diagnosis has ``code``, ``severity``, ``what``, ``numbers`` and ``remedy``; a diagnosis of a phase also has
     ``phase``. A remedy has ``text`` and ``settings``: values by dotted path, in the form of ``--set``. The settings are
-    empty if they are not sufficient as remedy. The settings are always empty for a warning of the engine.
+    empty if settings alone are no remedy, and for every warning of the engine.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def in_folder(remedy: str, root: object, again: str | None) -> str:
 
 
 def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
-    """Flaws that forbid a comparison of a point with another one that delivers the same load, the worst first.
+    """Flaws that forbid a comparison of a point with others that deliver the same load, the worst first.
 
     Lost packets are such a flaw only if they are more than 3 %. A smaller loss is within the tolerance for equal work.
     """
@@ -133,13 +133,14 @@ def obstacles(summary: Mapping[str, Any]) -> list[Flaw]:
 def remedy(summary: Mapping[str, Any], flaw: Flaw | None = None, *, in_profile: bool = False) -> str:
     """Remedy for a flaw of a point (by default the worst), with its numbers; empty for a sound point.
 
-    If a profile names the load (`in_profile`), another load alone is no remedy, because the profile would lack it.
+    If the profile of a bill names the load (`in_profile`), the remedy is never another load, because the bill would
+    lack it.
     """
     return verdict(summary).remedy(None if flaw is None else flaw.rank, in_profile)
 
 
 def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
-    """Settings with which an unsettled point would settle, with numbers; empty for a settled point.
+    """Settings with which a point would settle (reach a steady state before its window); empty for a settled point.
 
     Parameters
     ----------
@@ -153,26 +154,26 @@ def to_settle(summary: Mapping[str, Any], least_limit: int = 0) -> list[str]:
 
 
 def to_judge(summary: Mapping[str, Any]) -> str:
-    """Settings with which a run shows whether the network carries the load of a point for which `is_behind` is true."""
+    """Settings with which Weft can decide if the network carries the load of a point for which `is_behind` is true."""
     return verdict(summary).to_judge()
 
 
 def risk(summary: Mapping[str, Any]) -> str | None:
     """Dotted path of the parameter of the power policy about which the engine warned; ``None`` without a warning.
 
-    With such a policy, a network can collapse at a load that this run carries. Whether the network collapses depends on
-    how the run begins.
+    With such a policy, the network can collapse (carry far less) at a load that it carried in this run. It depends on
+    the state of the network at the start whether this happens.
     """
     return verdict(summary).risk
 
 
 def is_warned(summary: Mapping[str, Any]) -> bool:
-    """Whether the engine warned that the results of this point may not hold for other runs with its power policy."""
+    """Whether the engine warned that other runs with this power policy can have very different results."""
     return risk(summary) is not None
 
 
 def is_sound(summary: Mapping[str, Any]) -> bool:
-    """Whether a point can be called the best in a quantity, and be compared with other points."""
+    """Whether a point has no flaws, so that Weft can call it the best in a quantity, and compare it with others."""
     return not verdict(summary).flaws
 
 
@@ -187,7 +188,7 @@ def is_unsettled(summary: Mapping[str, Any]) -> bool:
 
 
 def is_unjudged(summary: Mapping[str, Any]) -> bool:
-    """Whether Weft cannot decide if the network carries the load of a point that is overloaded in no phase."""
+    """Whether Weft cannot decide if the network carries the load of a point (which is not overloaded in any phase)."""
     return verdict(summary).is_unjudged
 
 
@@ -199,7 +200,7 @@ def is_few(summary: Mapping[str, Any]) -> bool:
 def is_above_bound(summary: Mapping[str, Any]) -> bool:
     """Whether the offered load of a point exceeds the load that its paths can carry.
 
-    A longer run does not change this excess.
+    If this is the case, a longer run does not help.
     """
     return verdict(summary).is_above_bound
 
@@ -238,7 +239,7 @@ def mark(summary: Mapping[str, Any]) -> str:
 
 
 def mark_without_drops(summary: Mapping[str, Any]) -> str:
-    """Like `mark`, but for a number that was measured while no packet was dropped."""
+    """Like `mark`, but for a number that was measured in a time in which no packet was dropped."""
     return verdict(summary).mark_without_drops
 
 
@@ -249,10 +250,10 @@ def marks_of(column: str) -> list[str]:
 
 
 def sign(summary: Mapping[str, Any]) -> str:
-    """The word that replaces the latency of a stalled or saturated point (``stall``, ``sat``), or a point's mark.
+    """The word that replaces the latency of a stalled or saturated point (``stall``, ``sat``), or else its mark.
 
-    The word is ``cut`` if a run was cut off before its batches or programs were complete. It is ``sat`` also if a point
-    is saturated only in a phase.
+    The word is ``cut`` if a run was cut off before its batches or programs were complete. A point that is saturated
+    only in a phase also has the word ``sat``.
     """
     return verdict(summary).sign
 
@@ -287,8 +288,8 @@ def same_work(accepted: Iterable[float | None], packets: Iterable[float | None])
     accepted : iterable of float or None
         Accepted load of each point [flits/terminal/cycle]; if a load is unknown, the result is false.
     packets : iterable of float or None
-        Packets that each point measured (over several seeds, their mean); if a number is unknown, only the 3 % are
-        tolerated, without random variation.
+        Number of packets that each point measured (over several seeds, their mean). If a number is unknown, the loads
+        must be equal within 3 %, without random variation.
     """
     return _engine.same_work(list(accepted), list(packets))
 
@@ -298,8 +299,8 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     A phase is judged separately, and can be sound although another phase of the point is saturated. The phase after a
     saturated phase is not sound, because it also delivers packets left over from the saturated phase. A phase in which
-    the network falls behind at first and then carries the load counts as not settled. If bursts make it impossible to
-    judge the whole run, its phases are not judged either.
+    the network falls behind at first and then carries the load counts as not settled. If Weft cannot judge the whole
+    run because of bursts, it does not judge the phases either.
     """
     phases = summary.get("phases") or []
     return [
@@ -307,7 +308,7 @@ def in_phases(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         | phase
         | judged
         | {
-            # null if links fail: the value lacks the power that failed links would draw if they were always on
+            # null if links fail, because the engine's value does not include the power of failed links
             **({"power_always_on_mean_w": None} if is_failing(summary) else {}),
             "links_on_mean": None if phase.get("links_off_share") is None else 1 - phase["links_off_share"],
         }

@@ -1,7 +1,7 @@
 """Stores the results of a sweep in a folder: one folder per point, named by the hash of its resolved scenario.
 
-The folder of a point is renamed into place when it is complete, so a killed run leaves only complete points. The sizes
-and checksums in `run.json` reveal whether a file was changed later.
+The folder of a point has a temporary name until it is complete, so a killed run leaves only complete points under their
+final names. With the sizes and checksums in `run.json`, Weft finds files that were changed later.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Store:
         return False
 
     def sound(self, hash: str) -> bool:
-        """Whether the results of a point are complete and not damaged. A run repeats points that are damaged."""
+        """Whether the results of a point are complete and not damaged. If not, the next run repeats the point."""
         try:
             self.check(hash)
         except ResultsError:
@@ -126,7 +126,7 @@ class Store:
         return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
 
     def save(self, point: Point, finished: Finished, run: Mapping[str, Any] | None = None) -> None:
-        """Write the results of a point, and replace older results. Either all files of the point appear, or none.
+        """Write the results of a point, or replace its older results. Other processes see all files or none.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Store:
                 try:
                     new.rename(folder)
                 except OSError:
-                    if not self.complete(point.hash):  # otherwise another process stored the same results first
+                    if not self.complete(point.hash):  # else another process has just stored the same results
                         with suppress(OSError):
                             old.rename(folder)
                         raise
@@ -165,7 +165,7 @@ class Store:
     def unlisted(self) -> int:
         """Number of finished points in the folder that are not in the list of the sweep.
 
-        An earlier version of the scenario had these points.
+        The scenario had these points when it was run earlier.
         """
         listed = {point["hash"] for point in self.manifest()["points"]}
         with suppress(OSError):
@@ -207,7 +207,7 @@ class Store:
             "points": listed,
         }
         if points and (bill := points[0].resolved.get("bill")):
-            manifest["bill"] = bill  # the bill is not part of the hashes, so points do not run again for a new bill
+            manifest["bill"] = bill  # hashes do not include the bill, so a new bill needs no new runs
         self.replace(_MANIFEST, json.dumps(manifest, indent=1) + "\n")
         self.clear()
 
@@ -217,7 +217,7 @@ class Store:
             unfinished.clear(place)
 
     def check_owner(self, named: Named, points: Iterable[Point]) -> None:
-        """Refuse a folder that holds another sweep, if the new list of points lacks some points of that sweep.
+        """Refuse a folder with another sweep, if some points of that sweep are not in the new list of points.
 
         Raises
         ------
@@ -226,9 +226,9 @@ class Store:
         """
         try:
             manifest = self.manifest()
-        except ResultsError:  # if there is no list of points, or it is damaged, a new list is written
+        except ResultsError:  # there is no list of points, or a damaged one, which the caller replaces
             return
-        # lists of older versions of Weft contain only the name
+        # older versions of Weft wrote only the name of the sweep
         same = manifest.get("owner", manifest["name"]) in (self._owner(named), named.name)
         lost = {point["hash"] for point in manifest["points"]} - {point.hash for point in points}
         if not same and lost:
@@ -267,9 +267,9 @@ class Store:
             partial.write_text(text, encoding="utf-8")
 
     def _neighbours(self) -> str:
-        """Text with results folders whose names begin with the name of this folder.
+        """Text that lists other results folders whose names begin with the name of this folder.
 
-        Sweeps with overrides have such folders.
+        The same scenario with overrides has such folders.
         """
         alike: list[Path] = []
         with suppress(OSError):
@@ -301,7 +301,7 @@ class Store:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yields the name of a temporary file. This file replaces `path` when the ``with`` block ends without an error.
+    """Yields the path of a temporary file. This file replaces `path` when the ``with`` block ends without an error.
 
     Missing parent folders are created, and temporary files of `path` from killed processes are removed.
 
@@ -365,7 +365,7 @@ def _named(point: Any) -> bool:
 def _marks(folder: Path) -> dict[str, Any]:
     """Sizes and checksums of the files in a folder.
 
-    `run.json` stores them, so that later changes of the files are found.
+    `run.json` stores these numbers, with which later changes of the files are found.
     """
     files = sorted(folder.iterdir())
     return {

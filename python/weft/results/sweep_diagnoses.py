@@ -1,4 +1,4 @@
-"""Diagnoses that concern several points of a sweep: points that contradict each other, or that cannot be compared."""
+"""Diagnoses that concern several points together, for example two points that contradict each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of(results: ResultSet) -> list[dict[str, Any]]:
 
 
 def of_loads(results: ResultSet) -> list[dict[str, Any]]:
-    """The diagnoses of collapsed points and of contradictory loads, without those of comparisons between policies."""
+    """The diagnoses of collapsed points and of loads that contradict each other, but not those of comparisons."""
     return [in_folder(each, results) for each in (*collapse.diagnoses(results), *mixed_verdicts.diagnoses(results))]
 
 

@@ -1,4 +1,4 @@
-"""The tables that `weft run` prints: results by load and series, by job, and by phase of the load."""
+"""Makes the tables that `weft run` prints: results by load and series, by job, and by phase of the load."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SHOWN = (q.LATENCY, q.ACCEPTED, q.ENERGY)
 _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER)
 _OVERLOADED = soundness.OVERLOADED_MARK
-# Latencies that grow without limit if a job or phase is saturated.
+# Quantities that grow without limit if a job or phase is saturated; a word replaces their values.
 _TAILS = (q.LATENCY, q.P99, q.LATENCY_US, q.PERCENTILES_US["99"])
 # Names of the three parts of the window: before, during and after the faults.
 _PARTS = ("before", "during", "after")
@@ -50,7 +50,7 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
     results : ResultSet
         Finished points.
     width : int
-        Width of a line in characters. Series that do not fit into a line are printed below the others.
+        Width of a line in characters. Series that do not fit next to each other are printed one below the other.
     units : str
         ``si`` also shows latencies in us, and accepted loads in Gb/s per terminal.
     """
@@ -88,13 +88,13 @@ def loads(results: ResultSet, *, width: int = 100, units: str = si_units.CYCLES)
 
 
 def _have_replies(results: ResultSet) -> bool:
-    """Whether some job receives replies, so that the accepted load exceeds the offered load of the job."""
+    """Whether some job receives replies, which count in its accepted load but not in its offered load."""
     jobs = (job for summary in results.summaries for job in of_jobs.of(summary))
     return any(job.get("reply_latency_mean_cycles") is not None for job in jobs)
 
 
 def jobs(results: ResultSet, *, units: str = si_units.CYCLES) -> list[str]:
-    """Lines of a table with a row per point and job; empty if `loads` already shows these numbers."""
+    """Lines of a table with a row per point and job; empty if the table of `loads` already has these numbers."""
     frame = results.jobs
     several = any(len(of_jobs.of(summary)) > 1 for summary in results.summaries)
     batches = any(
@@ -237,7 +237,7 @@ def _of_faults(summary: Mapping[str, Any]) -> list[str]:
 def _part_sign(summary: Mapping[str, Any], part: Mapping[str, Any]) -> str:
     """The sign after the latency before, during or after the faults.
 
-    The sign for dropped packets is used only if packets were dropped in that part.
+    The sign for dropped packets occurs only after the part in which packets were dropped.
     """
     if part["latency_cycles"] is None:
         return ""
@@ -260,7 +260,7 @@ def _of_phase(phase: Mapping[str, Any], quantity: Quantity, mark: str) -> str:
 
 
 def _phase_mark(phase: Mapping[str, Any]) -> str:
-    """The mark of a phase of `soundness.in_phases`; empty if nothing was measured in the phase."""
+    """The mark of a phase of `soundness.in_phases`; empty if no packet was measured in the phase."""
     return soundness.mark(phase) if phase.get("packets") else ""
 
 
@@ -282,7 +282,7 @@ def _of_job(job: Mapping[str, Any], quantity: Quantity, sign: str) -> str:
 
 
 def _marked(value: float | None, quantity: Quantity, mark: str) -> str:
-    """A number as a string, with the mark of its point if numbers of this quantity have marks."""
+    """A number as a string, with the mark `mark` after it if numbers of this quantity have this mark."""
     known = value is not None and mark in soundness.marks_of(quantity.column)
     return number(value, quantity.digits) + (mark if known else "")
 
@@ -356,7 +356,7 @@ def _has_overloaded(curve: Curve) -> bool:
 def _cell(row: dict[str, float | bool | None] | None, quantity: Quantity, *, marked: bool) -> str:
     if row is None:
         return ""
-    # if some cells of the column have a mark, a blank aligns the digits of the other cells
+    # a blank instead of a mark, so that the digits of a column are aligned
     over = row["stalled"] or row["saturated"]
     mark = " " if marked else ""
     if marked and row[quantity.column] is not None:

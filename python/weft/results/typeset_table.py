@@ -1,4 +1,4 @@
-"""Prints a table of results for a document: selected columns with rounded numbers, and with units in the headings."""
+"""Writes a table of results for a document (LaTeX, Markdown), with rounded numbers, and units in the headings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = {
     "phases": (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.POWER),
     "saturation": (q.ACCEPTED, q.LATENCY),
 }
-# Beginnings of the names of columns of a bill.
+# Columns of a table with a bill (yearly cost) have names that begin with these words.
 _OF_BILL = ("power_kw", "site_energy_", "cost_", "saved_", "saving_", "note")
 # Columns that are printed before those of a bill.
 _NAMES = {
@@ -33,9 +33,9 @@ _NAMES = {
     "saturation": ("pattern", "verdict", "steady_load", "saturated_load"),
 }
 _IN_PHASE = "sat at a drained point: the point is saturated in a phase of its load"
-# Marks after the highest load that the network carries, in the table of a search for saturation. `_LATE`: some loads
-# had not settled. `_WIDE`: the next higher load that was judged is much higher. `_WARNED`: the network may not carry
-# loads that were not run.
+# Marks after the highest load that the network carries, in the table of a search for saturation. `_LATE`: at some
+# loads, runs had not settled. `_WIDE`: the saturated load differs by more than the tolerance. `_WARNED`: the network
+# possibly saturates at a load that was not run.
 _LATE, _WIDE, _WARNED = soundness.UNSETTLED_MARK, "+", "!"
 _LATE_LOADS = (
     f"{_LATE} at a steady load: some runs had not settled; in a longer run the network may not carry their loads"
@@ -59,9 +59,9 @@ def typeset(
 ) -> str:
     """The text of the table, in LaTeX or Markdown.
 
-    A word replaces the latency of a saturated or stuck point, because that latency has no limit. A word also replaces
-    the latency of a point that is saturated in a phase of its load. Numbers of points with other flaws have the same
-    marks as in the output of `weft run`. Notes below the table explain the marks.
+    If a point is saturated or stuck, a word replaces its latency, because that latency has no limit. The same holds for
+    a point that is saturated in a phase of its load. Numbers of points with other flaws have the same marks as in the
+    output of `weft run`. Notes below the table explain the marks.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _chosen(
 
 
 def _signs(database: Database) -> dict[tuple[Any, ...], str]:
-    """The mark after the numbers of each row, or the word that replaces its latency, by the values of `_PLACE`."""
+    """For each row, the mark after its numbers or the word that replaces its latency, by its values of `_PLACE`."""
     signs: dict[tuple[Any, ...], str] = {}
     for name, point, summary in database.summaries():
         signs[name, point, None, None, None] = soundness.sign(summary)
@@ -178,7 +178,7 @@ def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
 
 
 def _has(cell: str, sign: str) -> bool:
-    """Whether a cell has the sign after its number, or after the mean before its half width."""
+    """Whether a cell has this sign after its number, or, in a cell "mean ± half width", after the mean."""
     return cell.partition(" ± ")[0].endswith(sign)
 
 
@@ -212,7 +212,7 @@ def _searched(record: Mapping[str, Any], column: str, cell: str) -> str:
 
 
 def _is_late(record: Mapping[str, Any]) -> bool:
-    """Whether a curve of a search has no saturated load, and some of its loads had not settled."""
+    """Whether a curve of a search has no saturated load, although at some of its loads runs had not settled."""
     return bool(record["verdict"] == "above_range" and record["unsettled_loads"])
 
 
@@ -234,7 +234,7 @@ def _of_search(records: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _is_over_in_a_phase(record: Mapping[str, Any], sign: str) -> bool:
-    """Whether the row says "not saturated" although its point is saturated in a phase of the load."""
+    """Whether `saturated` is false in a row although its point is saturated in a phase of the load."""
     return sign == "sat" and record.get("saturated") is False and record.get("phase") is None
 
 

@@ -2,8 +2,9 @@
 
 The name identifies the writing process, so that files that a dead process left can be removed.
 
-A name ends with ``.<machine>-<process>-<start>-<random>.part``: a hash of the machine and its last start (and of the
-container, because each container numbers its processes separately), the number of the process, and its start time.
+A name ends with ``.<machine>-<process>-<start>-<random>.part``. Here ``machine`` is a hash of the machine, its last
+start and the container (each container numbers its processes separately). ``process`` is the number of the process, and
+``start`` its start time.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"\.([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{32}\.")
 _PARTS = ".*.part"
-# Time since the last write after which a writer counts as dead [s]. The time is used for writers on other machines,
-# because Weft cannot see whether they still run.
+# If the writing process is on another machine, Weft cannot see whether it still runs. The process then counts as dead
+# when this time has passed since its last write [s].
 _ABANDONED_SECONDS = 3600
 
 
@@ -50,13 +51,13 @@ def clear(folder: Path, name: str = "") -> None:
 
 
 def _kept(name: str) -> str:
-    """A name, shortened so that another name can contain it, because the system allows 255 bytes."""
+    """A name, shortened so that a temporary name with this beginning has at most the 255 bytes that systems allow."""
     return name.encode(errors="surrogateescape")[:120].decode(errors="ignore")
 
 
 def _remove(parts: Iterable[Path]) -> None:
     for part in parts:
-        with suppress(OSError):  # another process may remove it at the same time
+        with suppress(OSError):  # another process possibly removes it at the same time
             if _dead(part):
                 shutil.rmtree(part) if part.is_dir() else part.unlink()
 
@@ -69,7 +70,7 @@ def _dead(part: Path) -> bool:
     pid, start = int(mark[2]), int(mark[3])
     try:
         os.kill(pid, 0)
-    except PermissionError:  # the process belongs to another user, and the system may give no details
+    except PermissionError:  # it belongs to another user, for whom some systems give no details
         return bool(start) and _started(pid) not in (start, None)
     except (OSError, OverflowError):
         return True
@@ -95,5 +96,5 @@ def _started(pid: int) -> int | None:
         said = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    state, *more = said.rpartition(")")[2].split()  # the name of the program precedes this, in parentheses
+    state, *more = said.rpartition(")")[2].split()  # before the last ")" is the name of the program
     return None if state in "ZX" else int(more[18])

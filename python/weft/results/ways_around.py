@@ -1,10 +1,10 @@
-"""Finds routings that would not drop packets: they have a path for every pair of terminals in a network with faults.
+"""Finds routings that would not drop packets in a network with faults, because all terminals stay connected.
 
-The engine decides. A routing qualifies if it works in the scenario of the point and computes new tables after faults.
-The new tables must connect all terminals in every state of the network. A routing does not qualify if its paths
-carry less than the load of the point. For example, packets over random intermediates need twice the links. Packets wait
-until the new tables are ready, and some may be lost. Therefore a run is proposed only if all failures happen before its
-window, and its warm-up is long enough for new tables.
+The engine judges each routing. A routing qualifies if it works in the scenario of the point and computes new routing
+tables after faults. The new tables must connect all terminals in every state of the network. A routing does not qualify
+if its paths carry less than the load of the point. For example, packets over random intermediates need twice the links.
+Until the new tables are ready, packets wait, and some can be lost. Therefore Weft proposes a run only if all failures
+happen before its window, and its warm-up is long enough for the new tables.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _MOST_TERMINALS = 5000
 # Maximum number of terminals for which the load that the paths can carry is computed, because it takes seconds per
 # routing.
 _MOST_BOUNDED = 1024
-# Maximum number of routings that drop packets and have a note, and maximum number of routings that a note lists.
+# Maximum number of routings (that drop packets) for which there is a note. Then the maximum number of other routings
+# that a note proposes.
 _TOLD, _NAMED = 3, 4
 
 
@@ -45,7 +46,7 @@ class Way:
     tables : int
         Cycle from which on all routers have the final tables; 0 if the first tables already avoid all failed parts.
     fits : bool
-        Whether all failures happen before the window, so that the warm-up can last beyond the cycle `tables`.
+        Whether the routing can be proposed: all failures happen before the window, and the warm-up can be long enough.
     warmup : int or None
         The warm-up to set [cycles]; ``None`` if the warm-up of the scenario is long enough.
     """
@@ -57,9 +58,10 @@ class Way:
 
 
 def lines(results: ResultSet) -> list[str]:
-    """Lines for each routing that dropped packets, about the first point with it.
+    """Lines for each routing that dropped packets, about the first point with this routing.
 
-    The lines name routings with a path for every pair, and the command that runs the point with one of these.
+    The lines name other routings that keep all terminals connected, and the command that runs the point with the first
+    of them.
     """
     first: dict[str, int] = {}
     for row, summary in enumerate(results.summaries):
@@ -116,10 +118,11 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
         begin, (change, tables) = summary["warmup_cycles"], shown
         if change >= begin:
             return Way(name, tables, fits=False, warmup=None)
-        # the second case excludes an automatic warm-up, which may end sooner under another routing
+        # not with an automatic warm-up, because it can end earlier under another routing
         if tables == 0 or (tables <= begin and summary.get("warmup_settled") is None):
             return Way(name, tables, fits=True, warmup=None)
-        # after the new tables, the old warm-up is repeated; in a longer run more parts may fail at random
+        # the new warm-up lasts until the new tables are ready, plus the old warm-up; in this longer run more parts can
+        # fail at random
         warmup = tables + begin
         (point,) = scenario.points([(ROUTING, name), (soundness.WARMUP, f"{warmup}cycles")])
         later = point.rebuilds()
@@ -130,7 +133,7 @@ def _way(scenario: Scenario, name: str, summary: Mapping[str, Any]) -> Way | Non
 
 
 def _is_full(point: Point, summary: Mapping[str, Any]) -> bool:
-    """Whether the load fills the paths of a routing after the last fault; false if Weft cannot compute this."""
+    """Whether the load is more than a routing's paths carry after the last fault; false if Weft cannot compute this."""
     if (summary.get("terminals") or 0) > _MOST_BOUNDED:
         return False
     share = point.load_share_after_faults()

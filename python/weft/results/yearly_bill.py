@@ -1,8 +1,9 @@
-"""Computes the cost of a network in a year: the power of measured points, weighted by a profile of a day or a week.
+"""Computes the cost of a network in a year from the power of measured points, and from a profile of a day or a week.
 
-A profile names loads that were measured, because Weft does not interpolate between loads. Points that are saturated,
-stuck, not settled or empty are never used. If a part of the profile has only such points, the part is refused, with
-the reason and the remedy.
+The profile says for which share of the time the network has each load (or phase of a load). A profile can name only
+loads that were measured, because Weft does not interpolate between loads. Weft never uses points that are saturated,
+stuck, not settled or empty. If there are only such points for a part of the profile, Weft refuses this part, with the
+reason and the remedy.
 """
 
 from __future__ import annotations
@@ -47,20 +48,21 @@ class Billed:
     label : str
         Unique name of the series.
     group : str
-        Common coordinates of the series and its baseline, as a string, if there are several groups of series.
+        If there are several baselines: the coordinates that the series has in common with its baseline, as a string.
     readings : tuple of Reading
-        Readings of all parts of the profile; empty if the series cannot be billed.
+        Measured values (means over seeds) for all parts of the profile; empty if the cost of the series is unknown.
     refused : str
-        Reason why the series cannot be billed; empty if it can be billed.
+        Reason why the cost of the series is unknown; empty if it is known.
     baseline : str
-        Name of the baseline of the savings; empty for the baseline itself.
+        Name of the series with which this series is compared (the baseline); empty for the baseline itself.
     baseline_powers_w : tuple of float
-        Mean power of the baseline in each part, at the same delivered work [W]; empty if there are no savings.
+        Mean power of the baseline in each part, converted to the load that this series delivers [W]; empty if there are
+        no savings.
     baseline_latencies_cycles : tuple of float or None
         Mean packet latency of the baseline in each part [cycles]; empty if there are no savings, or the latency was not
         measured.
     measured : tuple of Reading or None
-        Readings of the parts, even if some parts cannot be billed; ``None`` for these parts.
+        Measured values for each part; ``None`` for a part that Weft refuses.
     unequal : str
         Reason why there are no savings; empty if there are savings.
     remedies : tuple of str
@@ -96,7 +98,7 @@ class YearlyBill:
     Raises
     ------
     ResultsError
-        If the scenario has no bill, or if no series can be billed.
+        If the scenario has no bill, or if the cost of every series is unknown.
     """
 
     def __init__(self, results: ResultSet, bill: Bill | None = None) -> None:
@@ -125,7 +127,7 @@ class YearlyBill:
         return rows
 
     def _readings(self, series: Series) -> tuple[tuple[Reading | None, ...], dict[str, str]]:
-        """The readings of a series in all parts of the profile, and for missing readings the reasons and remedies."""
+        """The measured values of a series in all parts of the profile, with reasons and remedies for missing values."""
         readings: list[Reading | None] = []
         reasons = {}
         for part in self.bill.parts:
@@ -153,9 +155,9 @@ class YearlyBill:
         return replace(row, baseline=baseline.name, baseline_powers_w=powers, baseline_latencies_cycles=latencies)
 
     def _powers_at_equal_work(self, bases: Sequence[Reading], own: Sequence[Reading]) -> tuple[float, ...]:
-        """Mean power of the baseline in each part [W], if it delivered the work of the series.
+        """Mean power that the baseline would have in each part [W] if it delivered the load that the series delivers.
 
-        If only random variation separates the two powers, the result is the power of the series itself.
+        If random variation explains the difference of the two powers, the result is the power of the series itself.
         """
         powers = tuple(base.power_at_w(each.delivered) for base, each in zip(bases, own, strict=True))
         saved = self.mean([power - each.power_w for power, each in zip(powers, own, strict=True)])
@@ -164,7 +166,10 @@ class YearlyBill:
 
     @staticmethod
     def _same_work(part: Part, own: Reading, other: Series) -> Reading:
-        """Reading of the baseline in a part of the profile, if the baseline delivers the same load there."""
+        """The measured values of the baseline in a part of the profile.
+
+        Raises an error if the baseline does not deliver the same load in this part.
+        """
         try:
             base = other.at(part)
         except UnbillableError as why:
@@ -203,13 +208,13 @@ class YearlyBill:
         Missing values are null. The columns are the swept coordinates, except load and seed, and:
 
         - ``power_kw``: power of links and routers, a mean over the profile [kW].
-        - ``site_power_kw``: the same power times the PUE [kW].
+        - ``site_power_kw``: this power times the PUE (power of the whole site divided by that of the network) [kW].
         - ``site_energy_kwh_per_year``, ``cost_<currency>_per_year``: energy [kWh/year], and its cost.
         - ``delivered_load``: accepted load, a mean over the profile [flits/terminal/cycle].
         - ``dropped_share``: share of packets lost because a link or router had failed, a mean over the profile.
         - ``baseline``: name of the baseline of the savings.
-        - ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the baseline, at
-          the same delivered work.
+        - ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the baseline, as
+          if the baseline delivered the same load.
         - ``note``: the reason why the row has no bill or no savings.
         """
         return frame_of([self._total(row) for row in self.rows])
@@ -225,8 +230,8 @@ class YearlyBill:
         - ``power_kw``, ``site_power_kw``: power of links and routers, and of the site, in this part [kW].
         - ``site_energy_kwh_per_year``, ``cost_<currency>_per_year``: energy of this part [kWh/year], and its cost.
         - ``delivered_load`` [flits/terminal/cycle], ``packet_latency_mean_cycles`` [cycles].
-        - ``baseline_site_power_kw``: power of the site with the baseline, at the work that the series delivers [kW];
-          equal to ``site_power_kw`` if the two differ only at random.
+        - ``baseline_site_power_kw``: power of the site with the baseline, if it delivered the load that the series
+          delivers [kW]. If random variation explains the difference, this is ``site_power_kw``.
         - ``baseline_latency_mean_cycles``: mean packet latency of the baseline [cycles].
         """
         return frame_of([line for row in self.rows for line in self.lines_of(row)])
@@ -244,7 +249,7 @@ class YearlyBill:
         return [each * self.bill.pue / 1e3 for each in watts]
 
     def mean(self, values: Sequence[float]) -> float:
-        """The mean over the profile of values that are given for each part, weighted by the time of the part."""
+        """The mean of values for each part of the profile, weighted by the time of the part."""
         return sum(part.share * value for part, value in zip(self.bill.parts, values, strict=True))
 
     def _total(self, row: Billed) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Records the arrays of jobs that were submitted to Slurm for the points of a folder, and reads their progress."""
+"""Records the arrays of jobs that were submitted to Slurm to run points of a sweep, and reads their progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILE = "array.json"
-# Maximum number of printed characters of the last line of a log. The line gives the reason why a job ended.
+# The last line in the log of a job says why the job ended. Weft prints at most this number of its characters.
 _LONGEST = 200
 
 
@@ -28,7 +28,7 @@ class Array:
     Attributes
     ----------
     order : Order
-        The order (points and settings of their runs) that the jobs carry out.
+        The order: a file with the scenario and the settings with which the jobs run points.
     name : str
         Unique name of the jobs.
     cluster : str
@@ -40,7 +40,7 @@ class Array:
     chunks : list of list of str
         Hashes of the points of each job.
     search : bool
-        Whether the array has a single job, which searches for saturation and therefore chooses its points during the
+        Whether the array has a single job, which searches for saturation loads. This job chooses its points during the
         search.
     """
 
@@ -116,7 +116,7 @@ def arrays(root: Path) -> list[Array]:
     """The arrays of jobs of a folder, the oldest first."""
     found = []
     for path in (root / FOLDER).glob(f"*/{_FILE}"):
-        with suppress(OSError, ValueError, TypeError):  # an array of another version has other keys
+        with suppress(OSError, ValueError, TypeError):  # the file of another version has other keys
             order = Order(str(root.absolute()), path.parent.name)
             found.append(Array(order, **json.loads(path.read_text(encoding="utf-8"))))
     return sorted(found, key=lambda array: (array.submitted_utc, array.order.id))
@@ -133,14 +133,14 @@ def standing(store: Store) -> list[Array]:
 
 
 def under_way(store: Store) -> set[str]:
-    """Hashes of the points of all jobs that have not ended.
+    """Hashes of the points of all jobs (of a sweep) that have not ended.
 
     The function also removes the orders whose jobs have all ended.
 
     Raises
     ------
     WeftError
-        If arrays may not have ended, and Slurm does not answer or belongs to another cluster.
+        If an array has possibly not ended, and Slurm does not answer or belongs to another cluster.
     """
     found: set[str] = set()
     for array, live in _at_work(store):
@@ -163,7 +163,7 @@ def search_under_way(store: Store) -> Array | None:
 
 
 def _at_work(store: Store) -> list[tuple[Array, set[int]]]:
-    """The arrays that may not have ended, each with the numbers of its jobs that have not ended."""
+    """The arrays that have possibly not ended, each with the numbers of its jobs that have not ended."""
     found = []
     for array in standing(store):
         live = array.live()
@@ -180,12 +180,12 @@ class Cancelled:
     Attributes
     ----------
     arrays : list of Array
-        Arrays whose orders were still valid, and whose jobs end now.
+        Arrays whose orders this call has withdrawn, so that their jobs end now.
     others : int
-        Number of valid orders of executors, whose workers end now.
+        Number of orders for executors that this call has withdrawn, so that their workers end now.
     unasked : str or None
-        Reason why Weft could not cancel the jobs in Slurm; ``None`` if it could. If the jobs could not be cancelled,
-        waiting jobs end as soon as they begin.
+        Reason why Weft could not cancel the jobs in Slurm; ``None`` if it could. In that case, jobs that wait in Slurm
+        end as soon as they begin.
     """
 
     arrays: list[Array]
@@ -194,7 +194,7 @@ class Cancelled:
 
 
 def cancel(root: Path) -> Cancelled:
-    """Withdraw all orders of a folder, so that jobs end within seconds; finished points are kept.
+    """Withdraw all orders of a sweep (remove their files), so that jobs end within seconds; finished points are kept.
 
     Raises
     ------

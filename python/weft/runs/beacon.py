@@ -1,6 +1,6 @@
 """Writes beacons: a beacon is a file next to the results that shows that a run is alive.
 
-A beacon contains the host and the id of the process that works in the folder, and the progress of its run.
+A beacon contains the host and the process number of a run, and the progress of the run.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Beacon:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # the folder may be deleted or read-only by now
+        with suppress(OSError):  # the folder is possibly deleted or read-only by now
             (self._store.root / self.name).unlink(missing_ok=True)
 
     def __call__(self, status: Status) -> None:
@@ -87,7 +87,7 @@ class Beacon:
         if (now := time.monotonic()) >= self._next:
             self._next = now + self._every
             said = {**self._who, "seconds": round(now - self._begun, 1), **asdict(status)}
-            with suppress(OSError):  # if the disk is full, saving the results fails and reports it
+            with suppress(OSError):  # if the disk is full, saving results reports the error
                 self._write(json.dumps(said))
         if self._watch:
             self._watch(status)
@@ -121,7 +121,8 @@ def at_work(root: Path) -> list[dict[str, Any]]:
 def clear(root: Path) -> None:
     """Remove the beacon files of dead runs.
 
-    Only the process that starts a sweep does this, not each worker, because the whole folder must be read.
+    Only the process that starts a sweep calls this function, and not each worker, because reading the whole folder
+    takes long.
     """
     for path, _, alive in _found(root):
         if not alive:
@@ -132,7 +133,7 @@ def clear(root: Path) -> None:
 def _found(root: Path) -> list[tuple[Path, dict[str, Any], bool]]:
     """The beacon files of a folder with their contents, and whether their runs are alive."""
     beacons: list[Path] = []
-    with suppress(OSError):  # the folder may not exist, or its name may be too long for a folder
+    with suppress(OSError):  # the folder does not exist, or its name is too long
         beacons += sorted(root.glob(_FILES))
     at = now(root) if beacons else 0.0
     return [(path, who, _alive(path, who, at)) for path in beacons if (who := _read(path)) is not None]
@@ -148,7 +149,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _whole(who: Any) -> bool:
-    """Whether a beacon has all keys that `Beacon` writes; a file of another version of Weft may lack some."""
+    """Whether a beacon has all keys that `Beacon` writes. The file of another version of Weft can lack some."""
     match who:
         case {
             "host": str(),

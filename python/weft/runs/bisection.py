@@ -1,6 +1,6 @@
 """Finds the saturation load by bisection over a list of loads.
 
-The search knows nothing about networks: it requests loads, and the caller runs them.
+The code needs no network: it requests loads, and the caller runs them and returns the verdicts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from weft.text import given
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Distance of the last two requested loads from the two loads at the edge, as a number of loads in the list.
+# At its end, the search requests one more load below the edge and one above it. Their distance from the two loads at
+# the edge is this number of places in the list.
 _BESIDE = 2
 
 
@@ -23,23 +24,23 @@ class Verdict(StrEnum):
     """Result of a search for the saturation load."""
 
     FOUND = "found"
-    """The search has found an edge."""
+    """The search has found an edge: loads below it are good (not too much), and loads above it are too much."""
     BELOW = "below_range"
-    """All loads of the range are too much."""
+    """All loads of the range are too much for the network."""
     ABOVE = "above_range"
     """No load of the range is too much."""
     MIXED = "not_monotonic"
     """A load is too much, and a higher one is not."""
     OPEN = "not_judged"
-    """It is unknown if the loads between which the edge would be are too much."""
+    """For some loads near the edge, it is unknown if they are too much."""
 
 
 class Search:
-    """Finds the edge in a list of loads: below the edge all loads are good, and above it all loads are too much.
+    """Finds the edge in a list of loads: loads below it are good, and loads above it are too much for the network.
 
     The search first requests the lowest and the highest load. The search then repeatedly requests the load in the
     middle between a good load and one that is too much, until these are neighbours in the list. Finally the search
-    requests a lower and a higher load, to find out if all lower loads are good and all higher loads too much.
+    requests a load below and a load above these two, to check that lower loads are good and higher loads are too much.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class Search:
         return [self._loads[step] for step in self._edge()[2]]
 
     def left(self) -> int:
-        """Maximum number of further loads that the search may request."""
+        """Maximum number of loads that the search will still request."""
         low, high, wanted = self._edge()
         if not wanted:
             return 0
@@ -70,8 +71,7 @@ class Search:
     def _edge(self) -> tuple[int, int, list[int]]:
         """The two indices of loads between which the edge is, and the indices of loads that are needed next.
 
-        If the verdict on a load is unknown, the search continues above this load, as if the load were good, because it
-        may find the edge there.
+        If the verdict on a load is unknown, the search continues with higher loads, as if the load were good.
         """
         low, high = 0, len(self._loads) - 1
         if missing := [step for step in dict.fromkeys((low, high)) if step not in self._known]:
@@ -87,9 +87,9 @@ class Search:
         return low, high, [step for step in beside if 0 <= step < len(self._loads) and step not in self._known]
 
     def bracket(self) -> tuple[float | None, float | None, Verdict]:
-        """Highest load up to which all known loads are good, lowest from which on all are too much, and the verdict.
+        """The highest load below which no known load is too much, the lowest above which all are, and the verdict.
 
-        A bound is ``None`` if no load is good, or if no load is too much.
+        The first load is ``None`` if no load is good, and the second if no load is too much.
         """
         steps = sorted(step for step, over in self._known.items() if over is not None)
         good = list(takewhile(lambda step: not self._known[step], steps))

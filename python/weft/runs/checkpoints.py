@@ -2,10 +2,11 @@
 
 If a run was killed, the next run of its point continues from the last checkpoint, and its results have the same bytes.
 
-A checkpoint is one file in the folder ``checkpoints`` of a sweep. The file consists of a line of JSON that identifies
-the run, the state of the run from the engine, and the SHA-256 of both. The name of the file has the hash of the point
-and a mark of the build of Weft. Only the build that wrote a checkpoint can read it. Another build starts the point from
-the beginning and does not change the file. When the point has finished, all its checkpoints are removed.
+A checkpoint is one file in the folder ``checkpoints`` of a sweep. The file has three parts: a line of JSON that
+identifies the run, the engine's state of the run, and a SHA-256 of both. The name of the file contains the hash of the
+point and a string that identifies the build of Weft. Only the build that wrote a checkpoint can read it. Another build
+starts the point from the beginning and does not change the file. When the point has finished, all its checkpoints are
+removed.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ class Checkpoints:
     store : Store
         Folder of the sweep.
     every : Every, optional
-        Interval of checkpoints. ``None``: no checkpoints are written, but points continue from existing ones.
+        Interval of checkpoints. ``None`` means that no checkpoints are written; points still continue from existing
+        ones.
     """
 
     def __init__(self, store: Store, every: Every | None = None) -> None:
@@ -142,7 +144,7 @@ class Checkpoints:
         """Run a point, from its checkpoint if it has one. The run time before the checkpoint is added to `clock`."""
         if found := self._load(point.hash):
             kept, state = found
-            # keep the number of blocks: only the number of threads can change when a run continues
+            # a run must continue with the same number of blocks, but can have another number of threads
             clock.resume(kept.seconds, kept.resumed + 1, kept.blocks)
             try:
                 # `pop` leaves no reference to the state here, so its memory is free after the engine has read it
@@ -169,13 +171,13 @@ class Checkpoints:
         return control
 
     def look(self, running: Iterable[tuple[str, Control, Clock]]) -> None:
-        """Request the checkpoints that are due according to the clock.
+        """Request a checkpoint of each point whose interval in wall-clock time has passed.
 
         The runner calls this method from time to time.
         """
         if self._every is None or not self._every.seconds:
             return
-        now = time.monotonic()  # not the clock of the run, which also counts the time before an interruption
+        now = time.monotonic()  # not the run's clock, which includes time before an interruption
         for point, control, _ in running:
             if now - self._last.setdefault(point, now) >= self._every.seconds:
                 self._last[point] = now
@@ -216,7 +218,7 @@ class Checkpoints:
                 self._replace(hash, json.dumps(vars(kept)).encode() + b"\n", state)
                 return
             except WriteError as problem:
-                # another point that has just finished may have removed the empty folder
+                # possibly another point has just finished and has removed the empty folder
                 if not again or not isinstance(problem.__cause__, FileNotFoundError):
                     _warn(f"no checkpoint: {problem.what} ({problem.help}); the run continues")
                     return
@@ -228,7 +230,7 @@ class Checkpoints:
             for part in (head, state, checksum.digest()):
                 file.write(part)
             file.flush()
-            os.fsync(file.fileno())  # the previous checkpoint is deleted only after this one is on the disk
+            os.fsync(file.fileno())  # before the previous one is deleted
 
     def _load(self, hash: str) -> tuple[Kept, list[bytes]] | None:
         """The first line of a point's checkpoint, and a list with the state, which the engine removes from the list.

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.results.store import Store
 
-# If the construction of the network of a point takes longer than this [s], the point gets no trial run.
+# If it takes longer than this time to build the network of a point, Weft makes no trial run of it [s].
 _BUILT_SECONDS = 30.0
-# Maximum time of all trial runs of a sweep [s]. A kind of points (points that differ only in load and seed) without a
-# trial run gets the mean of the other kinds.
+# Maximum time of all trial runs of a sweep [s]. Points that differ only in load and seed are of one kind, and need one
+# trial run. For a kind without a trial run, the estimate uses the mean of the other kinds.
 _ALL_SECONDS = 30.0
 _LOOK_SECONDS = 0.02
 
@@ -30,9 +30,10 @@ _LOOK_SECONDS = 0.02
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
     """Run time of each point on a machine like this one [s]; ``None`` if it is unknown.
 
-    Points that run until their programs or batches are done get no trial run, because the first cycles do not show when
-    these end. All trial runs together take at most half a minute. The last trial run can exceed this time, because
-    the construction of its network cannot be interrupted. The construction takes seconds for a million terminals.
+    There is no trial run for points that run until their programs or batches are done, because the first cycles do not
+    show when these end. All trial runs together take at most half a minute. The last trial run can exceed this time,
+    because the construction of its network cannot be interrupted. The construction takes seconds for a million
+    terminals.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int
 
 
 def may_end_earlier(point: Point) -> bool:
-    """Whether the end of a point depends on its run, not only on its scenario.
+    """Whether the length of a run is not fixed by its scenario, because it depends on events in the run.
 
     For such a point `expected` returns the time for the maximum number of cycles.
     """
@@ -73,7 +74,7 @@ def may_end_earlier(point: Point) -> bool:
 
 
 def _heaviest(points: Sequence[Point], known: Collection[str]) -> list[int]:
-    """For each kind of points without a known run time, the index of the point with the highest load."""
+    """For each kind of points (equal except for load and seed) without a run time, the index of the highest load."""
     found: dict[str, int] = {}
     for place, point in enumerate(points):
         key = kind_of(point)

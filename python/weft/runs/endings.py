@@ -1,4 +1,4 @@
-"""Waits for many futures at the same time. The cost of a wait does not depend on the number of unfinished futures."""
+"""Waits for many futures at the same time. A wait takes no longer if there are many unfinished futures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 def endings(futures: Collection[Future[_T]], waits: Iterator[float]) -> Iterator[list[Future[_T]]]:
     """Yield the futures that have ended since the last wait.
 
-    The list is empty if none ended within the next of `waits` [s].
+    Each list is yielded after a wait, whose length is the next number in `waits` [s]. It is empty if no future ended.
 
     Each wait must be short, so that Ctrl-C works.
     """

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# Weight of a point without load. The load [flits/terminal/cycle] is added to this weight. Points without load also take
-# time, because sources draw random numbers and the states of links are counted.
+# The run time of a point is assumed to be proportional to its weight: this number plus the load [flits/terminal/cycle].
+# Points without load also take time, because sources draw random numbers and the states of links are counted.
 _IDLE = 0.1
-# Share of a running point that must be done before its time is extrapolated, because the first cycles give a noisy
-# estimate.
+# The remaining time of a running point is extrapolated only after this share of its cycles, because the first cycles
+# give a bad estimate.
 _TELLING = 0.05
-# If the warm-up ends automatically, the maximum time of a running point is extrapolated after this number of cycles is
-# done.
+# If the warm-up ends automatically, a point also has a maximum time, which is extrapolated after this number of cycles.
 _FIRST_CYCLES = 1000
-# A maximum time is printed only if it exceeds the likely time by this factor.
+# A maximum time is printed only if it is more than this factor times the likely time.
 _WORTH_TELLING = 2.0
 
 
 class Estimate:
     """Estimates the run times of points.
 
-    The time of a point is its weight, which grows with the load, times the measured time per weight of similar points.
+    The estimate for a point is its weight, which grows with the load, times the measured time per weight of similar
+    points.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Estimate:
         self._waiting[self._kinds[place]] -= self._weights[place]
 
     def pace(self, place: int, seconds: float | None) -> None:
-        """Record the estimated total time of a running point [s], from its first cycles.
+        """Record the total time of a running point [s] that is estimated from its first cycles.
 
         `seconds` is ``None`` if the time is unknown.
         """
@@ -65,12 +65,12 @@ class Estimate:
             self._paced[place] = seconds
 
     def fraction(self, place: int, cycles: int, of: int) -> float:
-        """Share of the cycles of a running point that are done; 0 if only a limit to its cycles is known."""
+        """Share of the cycles of a running point that are done; 0 if only the maximum number of its cycles is known."""
         return 0.0 if self._ends_when_done[place] else min(1.0, cycles / max(1, of))
 
     def learn(self, place: int, seconds: float) -> None:
         """Record the run time of a finished point [s]."""
-        for key in (self._kinds[place], ""):  # "" stands for all kinds together
+        for key in (self._kinds[place], ""):  # "" means all kinds together
             self._seconds[key] += seconds
             self._learned[key] += self._weights[place]
 
@@ -91,7 +91,7 @@ class Estimate:
         own = self._paced.get(place, seconds / fraction if fraction >= _TELLING else None)
         if expected is None:
             total = own
-        elif own is None or fraction >= 1:  # the time of the last deliveries is known only from other points
+        elif own is None or fraction >= 1:  # only other points show how long the last deliveries take
             total = expected
         else:
             total = fraction * own + (1 - fraction) * expected
@@ -119,7 +119,10 @@ class Estimate:
         return most if likely is None or most > _WORTH_TELLING * likely else None
 
     def all_left(self, running: Iterable[tuple[int, float, float]], workers: int) -> float | None:
-        """Time until all points are done [s], from the index, fraction and run time of each running point."""
+        """Time until all points are done [s].
+
+        `running` has the index, the finished share and the run time of each running point.
+        """
         flights = [(place, seconds, self.left(place, fraction, seconds)) for place, fraction, seconds in running]
         known = [(place, seconds + left) for place, seconds, left in flights if left is not None]
         if not known and not self._learned:
@@ -135,7 +138,7 @@ class Estimate:
         return max([(sum(rest) + max(0.0, waiting)) / workers, *rest])
 
     def _ratio(self, kind: str) -> float | None:
-        """Measured time per weight of points of a kind [s], or of all points if no point of the kind has finished."""
+        """Measured run time per weight [s] of points of a kind, or of all points if none of this kind has finished."""
         key = kind if kind in self._learned else ""
         return self._seconds[key] / self._learned[key] if key in self._learned else None
 
@@ -143,7 +146,8 @@ class Estimate:
 def ends_when_done(point: Point) -> bool:
     """Whether a point runs until its batches or programs are done.
 
-    The number of cycles of a point that ends by itself is only a limit, which is often far above the real number.
+    The number of cycles in the scenario of such a point is only a maximum, which is often much larger than the real
+    number.
     """
     return at(point.resolved, "measure.stop.complete") is not None
 
@@ -155,7 +159,7 @@ def offered(point: Point) -> float:
 
 
 def kind_of(point: Point) -> str:
-    """The kind of a point: its whole scenario except name, load and seed."""
+    """The kind of a point, as a string: its whole scenario except name, load and seed."""
     traffic = {key: value for key, value in point.resolved["traffic"].items() if key != "load"}
     rest = {key: value for key, value in point.resolved.items() if key not in {"name", "seed", "traffic"}}
     return json.dumps([rest, traffic])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weft.runs.workers import Workers
 
 # A check of the running points takes up to 1 ms on a busy machine, so long runs are checked less often. The time until
-# the next check is this share of the run time so far, within these limits [s].
+# the next check is the share `_PART` of the run time so far, but from `_SHORTEST` to `_LONGEST` [s].
 _PART, _SHORTEST, _LONGEST = 0.05, 0.1, 1.0
 
 
@@ -41,7 +41,7 @@ class Flight:
     Attributes
     ----------
     hash, words : str
-        Name of the folder of the point, and the coordinates that distinguish the point.
+        Hash of the point (the name of its folder), and the coordinates that distinguish it from the other points.
     fraction : float
         Share of warm-up and window that is done; 1 while the last packets are delivered. The fraction is 0 if a point
         runs until its programs or batches are done.
@@ -75,7 +75,7 @@ class Status:
         Number of all points, of finished points, and of points that were already complete at the start (which count as
         finished).
     running : float
-        Sum of the finished fractions of the running points.
+        Sum of `Flight.fraction` over the running points.
     flying : list of Flight
         The running points.
     left_seconds : float or None
@@ -95,7 +95,7 @@ class Status:
 
 
 class _Board:
-    """Records which points are running and which have finished.
+    """Records the running points and the finished points.
 
     The threads of the points write to it, and the main thread reads the status.
     """
@@ -160,9 +160,10 @@ class _Board:
                 for place, fraction, seconds in running
             ]
             left = self._estimate.all_left(running, self._workers)
-            # points that wait for a thread also wait for warm-ups of unknown length, so these times are added
+            # the points that wait for a thread have warm-ups of unknown length as well, so the time until they end is
+            # the sum
             most = [flight.most_left_seconds for flight in flying if flight.most_left_seconds is not None]
-            # the time of waiting points can be unknown
+            # if the time of waiting points is unknown, so is the maximum
             waits = self._done + len(running) < len(self._points)
             known = most and not (left is None and waits)
             slow = max((left or 0.0) + sum(most) / self._workers, *most) if known else None
@@ -194,7 +195,7 @@ def execute(
 ) -> None:
     """Run points in parallel, in threads of this process.
 
-    The points with the highest load run first, because they take longest.
+    Points with a higher load run before those with a lower load, because they take longer.
 
     Parameters
     ----------
@@ -222,7 +223,8 @@ def execute(
     pinned : Cores, optional
         Cores to which the threads are pinned. Without this argument, the system can move threads between cores.
     workers : Workers, optional
-        Threads that run these points, and that other sweeps can use as well. The number of `workers` replaces `jobs`.
+        A pool of threads that runs these points, and that other sweeps can use at the same time. If it is given, `jobs`
+        has no effect.
 
     Raises
     ------
@@ -299,7 +301,7 @@ class _Runner:
                 if self.pinned:
                     control.pin(held.enter_context(self.pinned.lent()))
                 finished = begin(self.threads, self.blocks, control)
-            if not control.stopped:  # a run that was stopped has no complete measurement
+            if not control.stopped:  # a stopped run has no complete results
                 self.finish(place, finished, clock.record(finished.summary))
                 done = True
         finally:
@@ -324,7 +326,7 @@ def _follow(futures: Sequence[Future[None]], tell: Callable[[], None]) -> None:
         tell()
         for future in finished:
             if isinstance(problem := future.exception(), WriteError):
-                raise problem  # if the disk is full, the next point fails also
+                raise problem  # later points would fail as well, for example if the disk is full
 
 
 def _waits() -> Iterator[float]:

@@ -1,4 +1,4 @@
-"""Runs points on an executor of `concurrent.futures`, such as one of this machine, of Dask or of MPI."""
+"""Runs points on an executor of `concurrent.futures`, such as a process pool, or an executor of Dask or MPI."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from weft.runs.worker import Done
     from weft.scenario.scenario import Scenario
 
-# Time between two reports of the progress of the sweep [s]; short so that Ctrl-C works.
+# Time between two reports of the progress of the sweep [s]. The time is short, so that Ctrl-C has an effect soon.
 _LOOK_SECONDS = 0.2
-# Maximum time to wait for workers after Ctrl-C [s]. Workers check every second if their order is still valid, but the
-# workers of a broken executor never return.
+# Maximum time to wait for workers after Ctrl-C [s]. Usually they end soon, because they check every second if their
+# order was withdrawn. But the workers of a broken executor never return.
 _LAST_SECONDS = 10.0
-# Maximum time until a file server shows a folder on this machine that was written on another one [s].
+# Maximum time to wait until a folder that another machine wrote on a file server is visible on this machine [s].
 _SEEN_SECONDS = 10.0
 
 
 def check(executor: object, jobs: int | None, *, pin: bool) -> None:
     """Refuse an object that is not an executor.
 
-    Also refuse `jobs` and `pin`, because an executor manages its workers.
+    Also refuse `jobs` and `pin`, because the executor decides how many workers there are and where they run.
 
     Raises
     ------
@@ -49,7 +49,8 @@ def check(executor: object, jobs: int | None, *, pin: bool) -> None:
     remedy = "give a concurrent.futures.Executor, such as client.get_executor() of Dask"
     given.instance(executor, Executor, "executor", "concurrent.futures.Executor", remedy)
     if jobs is not None:
-        raise WeftError.saying("jobs is only for points in this process", "remove jobs: the executor has its workers")
+        remedy = "remove jobs: the executor decides how many points run at the same time"
+        raise WeftError.saying("jobs is only for points in this process", remedy)
     if pin:
         what = "pin is only for points in this process"
         raise WeftError.saying(what, "remove pin, and bind the workers of the executor to cores")
@@ -90,8 +91,8 @@ def run(
     Raises
     ------
     WeftError
-        The error of the first point that failed, after all other points have finished. An error is raised at once if
-        workers do not see the folder, or if the executor fails.
+        The error of the first point that failed, after all other points have finished. If workers do not see the
+        folder, or if the executor fails, the error is raised at once.
     KeyboardInterrupt
         After Ctrl-C, when the workers have been ordered to stop. Finished points are kept.
     """
@@ -114,7 +115,7 @@ def run(
 
 
 def one(order: Order, hash: str) -> Done:
-    """Run one point of an order, as a task of an executor."""
+    """Run one point of an order (scenario and settings for workers), as a task of an executor."""
     return work(order, [hash])
 
 
@@ -144,7 +145,7 @@ def _follow(futures: Mapping[Future[Done], str], store: Store, reused: int, watc
 def _of_a_point(problem: WeftError) -> bool:
     """Whether an error concerns only one point, so that the other points can continue.
 
-    A write error is no such error, because it would affect all points.
+    Errors in writing a file are no such errors, because they probably affect all points.
     """
     return type(problem) is not WeftError and not isinstance(problem, WriteError)
 

@@ -1,4 +1,4 @@
-"""Settings of runs, for runs in this process and for workers elsewhere."""
+"""Settings of runs, for runs in this process and for workers on other machines."""
 
 from __future__ import annotations
 

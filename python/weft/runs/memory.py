@@ -3,9 +3,9 @@
 Before the first run, Weft refuses points that need too much memory.
 
 The memory of a point depends on the number of flits in its buffers. Below saturation the buffers of the network are
-nearly empty. Far above saturation all buffers may be full, which in large networks with deep buffers takes several
+nearly empty. Far above saturation all buffers can be full. In large networks with deep buffers, this takes several
 times as much memory. Weft refuses a point if its expected memory is too much. If only its maximum memory (with all
-buffers full) is too much, Weft warns.
+buffers full) is too much, Weft runs the point with a warning.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Left:
     of : str
         Text that names the limit.
     counts_reserved : bool
-        Whether the limit counts memory that is reserved but never touched. Runs reserve memory for full buffers without
-        touching it.
+        Whether the limit counts memory that a process reserves but does not use. Runs reserve memory for full buffers,
+        and usually use only a part.
     """
 
     bytes: int
@@ -126,7 +126,7 @@ def refuse_too_much(
 
 
 def fit(points: Sequence[Point], *, at_once: int = 1, threads: int = 1, blocks: int = 0) -> bool:
-    """Whether every group of `at_once` of these points is expected to fit into the free memory."""
+    """Whether any `at_once` of these points, running at the same time, are expected to fit into the free memory."""
     limit = left()
 
     def within(needs: list[int]) -> bool:
@@ -155,14 +155,14 @@ def estimates(points: Iterable[Point], *, threads: int = 1, blocks: int = 0) -> 
 def expected(point: Point, *, threads: int = 1, blocks: int = 0) -> int:
     """Memory that a run of a point is expected to need [bytes].
 
-    If the point is sure to saturate, the value is the memory with all buffers full.
+    If the load is above the capacity of the paths, the value is the memory with all buffers full.
     """
     needs = point.memory(threads, blocks)
     return int(needs["most_bytes" if _saturates(point) else "at_load_bytes"])
 
 
 def _expected(points: Iterable[Point], threads: int, blocks: int, limit: Left) -> list[int]:
-    """Memory of each point that counts against the limit `limit` [bytes].
+    """Memory of each point that must fit into the limit `limit` [bytes].
 
     Points that differ only in their seed need the same memory.
     """
@@ -203,7 +203,7 @@ def _machine(root: Path) -> list[Left]:
 
 
 def _groups(root: Path) -> list[Left]:
-    """Memory that each control group of this process leaves free, in both versions of the interface.
+    """Memory that each control group (cgroup v1 or v2) of this process leaves free.
 
     The parents of the groups are included.
     """

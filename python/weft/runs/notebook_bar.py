@@ -28,8 +28,8 @@ _PAUSE = 0.25
 def shown(name: str, watch: Watch | Literal[False] | None) -> Iterator[Watch | None]:
     """Yields the function to which a sweep passes its status.
 
-    If `watch` is a function, it is yielded. If `watch` is ``None``, a bar is yielded in a notebook, and ``None``
-    elsewhere. If `watch` is false, ``None`` is yielded.
+    If `watch` is a function, this is the function. If `watch` is ``None``, it is a progress bar in a notebook, and
+    ``None`` elsewhere. If `watch` is false, the result is ``None``.
     """
     if watch is not None:
         yield watch or None
@@ -74,7 +74,7 @@ class NotebookBar:
     def __call__(self, status: Status) -> None:
         """Show a status, unless the last status was shown very recently."""
         if self._status is None:
-            self._begun = perf_counter()  # the time of the checks before the run does not count for the rate
+            self._begun = perf_counter()  # the rate does not include the checks before the run
         self._status = status
         if self._seconds >= self._last + _PAUSE:
             self._last = self._seconds

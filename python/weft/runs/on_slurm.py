@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from weft.runs.slurm_jobs import Plan, SlurmJobs
     from weft.scenario.scenario import Scenario
 
-# Slurm sends a signal to a job before the job's time limit: this number of seconds, or this share of the limit if that
-# is shorter.
+# Time before a job's limit at which Slurm sends the job a signal: this number of seconds, or this share of the limit if
+# that is shorter.
 _WARNING_SECONDS, _WARNING_PART = 90, 0.2
 # Maximum length of the name of a job; Slurm allows longer names, but `squeue` shows only the beginning.
 _LONGEST_NAME = 40
-# Maximum number of times that submitit queues a job again; in fact each job decides about this (`SlurmJob.checkpoint`).
+# Maximum number of times that submitit queues a job again. The number is never reached, because each job decides
+# whether it is queued again (`SlurmJob.checkpoint`).
 _NO_END = 1_000_000
 
 
@@ -48,7 +49,7 @@ class Submission:
     points : int
         Number of submitted points.
     under_way : int
-        Number of points without results that earlier jobs will run.
+        Number of points without results that jobs of earlier submissions will run.
     """
 
     array: Array | None
@@ -103,7 +104,7 @@ def submit(
         Settings of the runs. The free memory of nodes is not checked, because each job requests the memory of its
         points.
     search : SearchJob, optional
-        Search for saturation that the only job makes, instead of running given points.
+        If given, the array has a single job, which makes this search for saturation instead of running given points.
 
     Raises
     ------
@@ -122,7 +123,7 @@ def submit(
     try:
         numbered = replace(array, job=_submitted(jobs, array, plan, wanted))
     except BaseException:
-        order.remove()  # if Slurm has accepted a job nevertheless, the job finds no order
+        order.remove()  # a job that Slurm has nevertheless accepted finds no order and ends
         raise
     numbered.write()
     return numbered
@@ -142,7 +143,8 @@ def _submitted(jobs: Sequence[SlurmJob], array: Array, plan: Plan, wanted: Slurm
         "array_parallelism": wanted.max_jobs or len(jobs),
         "signal_delay_s": min(_WARNING_SECONDS, round(_WARNING_PART * 60 * minutes)),
         "setup": list(wanted.setup),
-        # also queue the job again after a failure of its node, even if this is off in the configuration of the cluster
+        # if the node of a job fails, Slurm queues the job again, even if the configuration of the cluster says
+        # otherwise
         "additional_parameters": {"requeue": True},
         "partition": wanted.partition,
         "account": wanted.account,

@@ -30,8 +30,8 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
     (nx, ny), nz, each = parameters["widths"], parameters["layers"], parameters["terminals_per_router"]
     routers, gaps, up = nx * ny * nz, nz if nz > 2 else 1, nx + ny - 2
     degree = up * (2 if nz > 2 else 1)
-    # links join neighbouring layers z and z'; the length of a link along x is |x - x'| + |z - z'|, and the last and the
-    # first layer are nz - 1 pitches apart
+    # the length of a link along x is |x - x'| + |z - z'|. Its layers z and z' are neighbours, or the first and last
+    # one, nz - 1 apart
     across = gaps * (ny * nx * (nx * nx - 1) + nx * ny * (ny * ny - 1)) // 3
     along = nx * ny * up * (2 * (nz - 1) if nz > 2 else 1)
     links = nx * ny * gaps * up

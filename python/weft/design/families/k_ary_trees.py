@@ -1,8 +1,8 @@
 """Computes k-ary n-trees of two and three levels by formula.
 
 Source: F. Petrini, M. Vanneschi, "k-ary n-trees: High Performance Networks for Massively Parallel Architectures",
-IPPS'97. The layout is our own: a rack holds a subtree of two levels (leaves and the routers above them), and an equal
-share of the routers of each other level. In a tree of only two levels, a rack holds one leaf.
+IPPS'97. The layout is our own: a rack holds leaves with the routers above them, and an equal share of the routers of
+each other level. In a tree of only two levels, a rack holds one leaf.
 """
 
 from __future__ import annotations

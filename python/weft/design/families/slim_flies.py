@@ -40,7 +40,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _degree(q: int) -> int:
-    """Number of links of a router to other routers: (3 q - d) / 2, where q = 4 w + d and d is -1, 0 or 1."""
+    """Links of a router to other routers: (3 q - d) / 2 for q = 4 w + d with d in (-1, 0, 1)."""
     return (3 * q - {0: 0, 1: 1, 3: -1}[q % 4]) // 2
 
 
