@@ -112,7 +112,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """Title of the figure: names of results, coordinates that the choice fixes, and the ending of one point."""
+        """Title of the figure: names of results, chosen coordinates, and (for a single point) how its run ended."""
         called = dict.fromkeys(part.name or part.results.title for part in self.parts)
         fixed = {
             words[0]: None

@@ -86,7 +86,7 @@ def _policy(results: ResultSet, row: int) -> str:
 
 
 def _always_on(results: ResultSet, row: int) -> int | None:
-    """Row of the point that differs only in the power policy and switched no link; ``None`` if there is none."""
+    """Row of a point that differs only in the power policy, and switched no link; ``None`` if none exists."""
 
     def rest(of: int) -> dict[str, Any]:
         coordinates = results.points[of]["coordinates"]

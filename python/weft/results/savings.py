@@ -154,7 +154,9 @@ class Beside:
 
         Without any pair, the text says so, and names a command that compares the policies.
         """
-        return left_out(self.pairs) if self.pairs else f"{left_out(self.pairs)} Compare them with `{self.command}`."
+        if self.pairs:
+            return left_out(self.pairs)
+        return f"{left_out(self.pairs)} Compare points of the two policies with `{self.command}`."
 
     @property
     def other_windows(self) -> list[str]:

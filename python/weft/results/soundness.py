@@ -239,7 +239,7 @@ def mark(summary: Mapping[str, Any]) -> str:
 
 
 def mark_without_drops(summary: Mapping[str, Any]) -> str:
-    """Like `mark`, but for a number that was measured in a time in which no packet was dropped."""
+    """Like `mark`, but for a number that was measured while no packet was dropped."""
     return verdict(summary).mark_without_drops
 
 

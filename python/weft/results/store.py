@@ -239,7 +239,7 @@ class Store:
             raise ResultsError.saying(what, remedy)
 
     def _owner(self, named: Named) -> list[str | None]:
-        """Identity of this sweep: the folder of its file, and the path of the file relative to the results."""
+        """Identity of a sweep: its default results folder, and the path of its file relative to this folder."""
         if named.file is None:
             return [named.folder, None]
         file = os.path.realpath(named.file)

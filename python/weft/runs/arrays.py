@@ -123,7 +123,7 @@ def arrays(root: Path) -> list[Array]:
 
 
 def standing(store: Store) -> list[Array]:
-    """The arrays that may still run points of a folder: their orders are valid, and some points are missing."""
+    """The arrays whose jobs possibly still run: their orders are valid (not withdrawn), and some points are missing."""
     return [
         array
         for array in arrays(store.root)

@@ -138,7 +138,7 @@ class Estimate:
         return max([(sum(rest) + max(0.0, waiting)) / workers, *rest])
 
     def _ratio(self, kind: str) -> float | None:
-        """Measured run time per weight [s] of points of a kind, or of all points if none of this kind has finished."""
+        """Measured run time per weight [s] of points of a kind, or of all points, if no such point is done."""
         key = kind if kind in self._learned else ""
         return self._seconds[key] / self._learned[key] if key in self._learned else None
 

@@ -1,9 +1,11 @@
-"""Orders: files that tell workers on other machines which points to run.
+"""Orders: files with the data that workers on other machines need to run points of a sweep.
 
-An order is a file in the folder of the sweep; workers stop when it is removed.
+A worker is a process that runs points. An order is a file in the folder of the sweep, and its workers stop when the
+file is removed.
 
 A worker receives the path of the folder, the name of the order, and the hashes of points. The scenario is stored in the
-file of the order. A worker that cannot read the file does not see the folder, and reports this before its first run.
+file of the order. If a worker cannot read the file, its machine does not see the folder of the sweep, and the worker
+reports this before its first run.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class Order:
 
     @property
     def stands(self) -> bool:
-        """Whether the order is valid: its file exists, this machine sees the file, and the order was not withdrawn."""
+        """Whether the order is valid: this machine sees its file, and the order was not withdrawn."""
         with suppress(OSError):
             return (self.folder / _ORDER).is_file()
         return False
@@ -74,9 +76,11 @@ class Order:
         scenario : Scenario
             Scenario to run.
         variants : sequence of sequence of tuple
-            Lists of overrides of the scenario. The order includes the points of all lists.
+            Lists of overrides of the scenario. Each list, applied to the scenario, gives some of the points of the
+            order.
         client : str, optional
-            Beacon of the run that waits for the workers. If this run dies, `clear` withdraws the order.
+            Name of the beacon (a file that shows that a run is alive) of the run that waits for the workers. If this
+            run dies, `clear` removes the order.
 
         Raises
         ------
@@ -86,7 +90,7 @@ class Order:
         said = {
             "text": scenario.text,
             "name": scenario.name,
-            # an absolute path, because a worker can run in another folder
+            # an absolute path, because the working folder of a worker can be another one
             "source": str(scenario.file.absolute()) if scenario.file else scenario.source,
             "files": {name: b64encode(content).decode("ascii") for name, content in scenario.files.items()},
             "variants": [list(sets) for sets in variants],
@@ -101,7 +105,8 @@ class Order:
         Raises
         ------
         WeftError
-            If this machine does not see the order, or if it has another version of Weft or other files.
+            If this machine does not see the order, or has another version of Weft, or if files of the scenario have
+            changed.
         """
         known = _expanded(self.folder / _ORDER)
         if unknown := [each for each in hashes if each not in known]:
@@ -111,7 +116,7 @@ class Order:
         return [known[each] for each in hashes]
 
     def scenario(self) -> tuple[Scenario, list[tuple[str, str]]]:
-        """The scenario of the order and its overrides; the first list of overrides if there are several.
+        """The scenario of the order, and its first list of overrides.
 
         Raises
         ------
@@ -135,12 +140,12 @@ class Order:
     def remove(self) -> None:
         """Remove all files of the order, so that its workers stop."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        with suppress(OSError):  # other files may still be in use
+        with suppress(OSError):  # if it is not empty
             self.folder.parent.rmdir()
 
 
 def client_of(folder: Path) -> str | None:
-    """Beacon of the run that waits for the workers of an order; ``None`` if a batch system carries out the order."""
+    """Name of the beacon of the run that waits for the workers of an order; ``None`` if the workers are Slurm jobs."""
     with suppress(OSError, ValueError):
         client = json.loads((folder / _ORDER).read_text(encoding="utf-8")).get("client")
         return client if isinstance(client, str) else None
@@ -148,7 +153,7 @@ def client_of(folder: Path) -> str | None:
 
 
 def clear(root: Path) -> None:
-    """Remove the orders of runs that were killed while they waited for their workers."""
+    """Remove orders that no run needs any more, because the run was killed while it waited for its workers."""
     with suppress(OSError):
         for path in (root / FOLDER).glob(f"*/{_ORDER}"):
             client = client_of(path.parent)
@@ -160,7 +165,7 @@ def clear(root: Path) -> None:
 def _expanded(path: Path) -> Mapping[str, Point]:
     """The points of an order, by hash.
 
-    The result is cached, so that a worker that runs many points expands the sweep only once.
+    The result is cached, so that a worker computes the points only once, even if it runs many of them.
     """
     said = _said(path)
     return {point.hash: point for sets in said.variants for point in said.scenario.points(sets)}

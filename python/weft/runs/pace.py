@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Minimum time between the first and the last observed change of the cycle count [s]. The observed times are exact up to
-# the interval between two checks, so several checks must be made between the changes.
+# Minimum time between the first and the last observed change of the cycle count [s]. Each observed time is late by up
+# to the interval between two checks. Therefore the time between the changes must be several such intervals.
 _TELLING_SECONDS = 1.0
 
 
@@ -11,8 +11,8 @@ class Pace:
     """Estimates the speed of a run from readings of its cycle count.
 
     In a large network, the cycle count changes only every second or two. Therefore the estimate uses the times at which
-    changes of the count were observed. If the estimate used the time of the last check, the error could be a whole
-    interval between two changes.
+    changes of the count were observed, and not the time of the last check. The last check can be up to two seconds
+    after the last change.
     """
 
     def __init__(self) -> None:
@@ -31,9 +31,9 @@ class Pace:
         return self._first is not None
 
     def total(self, cycles: int) -> float | None:
-        """Time for a number of cycles and the construction of the network [s].
+        """Estimated time of a run with this number of cycles, including the construction of the network [s].
 
-        The result is ``None`` until the observed changes span a second.
+        The result is ``None`` until at least a second has passed between the first and the last observed change.
         """
         if self._first is None or self._last[0] - self._first[0] < _TELLING_SECONDS:
             return None

@@ -1,4 +1,4 @@
-"""Assigns points to jobs that take about the same time."""
+"""Assigns points to jobs of a batch system, so that all jobs take about the same time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def packed(seconds: Sequence[float | None], *, job_seconds: float, at_once: int, most: int) -> list[list[int]]:
     """Assigns each point to a job.
 
-    The points are assigned in order of falling run time, each to the job with the least work so far.
+    The points are assigned one by one, the longest first, each to the job with the least run time so far.
 
     Parameters
     ----------

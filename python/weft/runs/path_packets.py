@@ -1,4 +1,4 @@
-"""Finds the critical path of a program, and the links that its transfers crossed, from two runs of a point."""
+"""Finds the critical path of a program, and the links that its messages crossed, by running a point twice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft._engine import Point
     from weft.results.critical_path import Path
 
-# Maximum number of transfers whose packets are watched; longer transfers have priority.
+# Maximum number of transfers (messages on the critical path) whose packets are watched; longer transfers have priority.
 MOST = 5000
 
 
@@ -66,7 +66,8 @@ class Critical:
     watched, transfers : int
         Number of transfers whose last packet was watched, and number of all transfers of the paths over the network.
     interface_cycles, network_cycles : int
-        Cycles of the watched transfers until the head of the last packet was injected, and cycles after that.
+        Time of the watched transfers until the head of their last packet was injected, and time after that [cycles],
+        summed over the transfers.
     """
 
     summary: dict[str, Any]

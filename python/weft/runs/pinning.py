@@ -61,7 +61,7 @@ class Cores:
     def of(cls, jobs: int | None, threads: int, points: int) -> Self:
         """Reserves cores for a sweep of `points` points, of which `jobs` run at the same time.
 
-        If `jobs` is ``None``, the number of concurrent points is the largest for which the cores suffice.
+        If `jobs` is ``None``, as many points run at the same time as the cores allow.
         """
         return cls(min(jobs or max(1, len(allowed()) // threads), points), threads)
 

@@ -1,12 +1,12 @@
-"""Claims points for runs. Claims prevent two processes that work in the same folder from running the same point.
+"""Claims points for runs, so that two processes that work in the same folder do not run the same point.
 
 The claims of a point are files ``.claims/HASH/NUMBER``. The claim with the highest number is valid. The content of a
 claim names the run of the point, and the beacon (`weft.runs.beacon`) that shows if this run is alive. A claim of a dead
 run is not removed, because two processes could do this at the same time. Instead, another run creates a claim with the
-next number, which overrules the old claim: only one process can create that file. A process that has finished a point
-removes the claims of the point. If another run has overruled the claim of the process in the meantime, the process
-records this.
-The claims of each point are in a separate folder, so that the cost of a claim does not depend on the size of the sweep.
+next number, which overrules the old claim. Only one process can create a file with this name. A process that has
+finished a point removes the claims of the point. If another run has overruled the claim of the process in the meantime,
+the process records this. The claims of each point are in a separate folder, so that a claim takes no longer in a large
+sweep.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class Claims:
     mark : str
         Name of the beacon of this run in the folder of the sweep. The beacon must exist before the first claim.
     job : str, optional
-        Job of a batch system, for the records. The job does not prove that a run is alive: after a restart of its
-        controller, a batch system may start a job again while the earlier run of the job is still active.
+        Job of a batch system in which the run works; it is only recorded. An active job does not show which run is
+        alive. After a restart of its controller, a batch system can start a job again while the earlier run of the job
+        is still active.
     """
 
     def __init__(self, root: Path, mark: str, job: str | None = None) -> None:
@@ -59,8 +60,8 @@ class Claims:
             if last >= 0 and self._lives(self._file(hash, last)):
                 return False
             if not self._create(self._file(hash, last + 1)):
-                continue  # another process was first, or has just removed the folder: check again
-            # another run has a newer claim: the first check read an old list of the folder
+                continue  # another process was faster, or has just removed the folder
+            # another run has a newer claim, which the first check did not see, because the list of the folder was old
             if max(_numbers(self._folder / hash), default=0) > last + 1:
                 self._file(hash, last + 1).unlink(missing_ok=True)
                 continue
@@ -68,7 +69,7 @@ class Claims:
             return True
 
     def finished(self, hash: str, *, same: bool | None) -> None:
-        """Release the claim of a finished point, and record it if another run has overruled the claim.
+        """Release the claim of a finished point. If another run has overruled the claim, record this.
 
         Parameters
         ----------
@@ -99,7 +100,7 @@ class Claims:
 
     def _remove(self, hash: str, numbers: Iterable[int]) -> None:
         """Remove claims of a point, and the folder of the point when its last claim is removed."""
-        with suppress(OSError):  # a claim that was not removed counts as the claim of a dead run
+        with suppress(OSError):  # a remaining claim later counts as that of a dead run
             for number in numbers:
                 self._file(hash, number).unlink(missing_ok=True)
             (self._folder / hash).rmdir()
@@ -118,14 +119,14 @@ class Claims:
     def _lives(self, path: Path) -> bool:
         """Whether the run that made a claim is alive."""
         who = _read(path)
-        if who is None:  # the claim was just created, or its run died before it wrote: the age of the file decides
+        if who is None:  # just created, or its run died before it wrote: the age decides
             with suppress(OSError):
                 return beacon.now(self._root) - path.stat().st_mtime < beacon.SILENT_SECONDS
             return False
         return beacon.works(self._root, who["beacon"])
 
     def _note(self, hash: str, note: dict[str, Any]) -> None:
-        with suppress(OSError):  # the run continues without this record, because the results are saved
+        with suppress(OSError):  # without this record, only a warning is lost
             (self._folder / f"{hash}{_TWICE}").write_text(json.dumps(note), encoding="utf-8")
 
 
@@ -136,7 +137,7 @@ def run_twice(root: Path) -> list[dict[str, Any]]:
 
 
 def _numbers(folder: Path) -> list[int]:
-    """The numbers that identify the claims of a point: the names of the files in its folder."""
+    """The numbers of the claims of a point, which are the names of the files in its folder."""
     with suppress(OSError):  # there are no claims
         return [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
     return []

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _SHOWN = 8
 # Maximum number of printed characters of the coordinates of a point.
 _WIDEST = 48
-# For output in a file: time before the first line [s], factor by which each further interval is longer, and longest
-# interval [s].
+# For output in a file: time before the first line [s], ratio of each interval between lines to the one before, and
+# longest interval [s].
 _FIRST, _LONGER, _LONGEST = 10.0, 1.5, 60.0
 
 
-# A likely remaining time below this value [s] is not printed next to the maximum time.
+# If the likely remaining time is less than this value [s], only the maximum remaining time is printed.
 _TELLING = 1.0
 
 
@@ -72,7 +72,7 @@ class Bar:
     def __call__(self, status: Status) -> None:
         """Show a status."""
         if self._status is None:
-            self._begun = perf_counter()  # the time of the checks before the run does not count for the rate
+            self._begun = perf_counter()  # the rate does not include the checks before the run
             if status.reused:
                 self.say(f"{status.reused} of {status.total} done before")
         self._status = status
@@ -96,7 +96,7 @@ def words(status: Status, seconds: float) -> str:
     """Text on the progress of a sweep after some seconds: points, rate, and remaining time."""
     new = status.done + status.running - status.reused
     left = status.left_seconds
-    if left is None and new > 0:  # a search does not know how long its rounds take, only how many points remain
+    if left is None and new > 0:  # a search for saturation can estimate only the number of its points
         # not negative, because a search can run more points than planned
         left = max(0.0, status.total - status.done - status.running) * seconds / new
     rate = f", {60 * new / seconds:.3g} per minute" if new > 0 and seconds > 0 else ""
@@ -104,7 +104,7 @@ def words(status: Status, seconds: float) -> str:
 
 
 def _left_words(likely: float | None, most: float | None) -> str:
-    """Text with the remaining time. The time is a range if warm-ups may last until their limits."""
+    """Text with the remaining time. The time is a range if the length of warm-ups is not known."""
     if most is None:
         return "" if likely is None else f", {clock(likely)} left"
     # a likely time of zero only means that the estimate was too short

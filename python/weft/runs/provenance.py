@@ -22,7 +22,7 @@ _GIB = 1 << 30
 
 @dataclass
 class Clock:
-    """Measures the duration of a run: its start, and its run time before the checkpoint from which it continues.
+    """Measures the run time of a point, including the time before a checkpoint from which the run continues.
 
     Attributes
     ----------

@@ -1,14 +1,14 @@
-"""One curve of a search for saturation: its loads, their runs, and its row of the table.
+"""A curve of a search for the saturation load: its loads, their runs, and its row in the table of results.
 
-In three cases a load is too much for a point. In the first case its results say ``saturated``: the network accepts less
-than 97 % of the offered load, or does not deliver the packets of the window in time. In the second case more than 3 %
-of the packets are dropped at faults. In the third case the network gets stuck. With several seeds, a load is too much
-if it is too much in at least half of the runs. The verdict on a load is open if it depends on doubtful runs. A run is
-doubtful if its window is too short for its bursts. A run is also doubtful if it accepted less than 97 % of the offered
-load before it had settled. If the paths of all packets are known in advance, a load above the bandwidth of their
-channels is too much, whatever a run shows. A load at which at least half of the runs had not settled does not count as
-carried, because the result is the highest load with settled runs. If terminals wait for replies, the load depends on
-the network, so Weft refuses the search.
+A curve has all points of a sweep that differ only in load and seed. In three cases a load is too much for a point. In
+the first case its results say ``saturated``: the network accepts less than 97 % of the offered load, or does not
+deliver the packets of the window in time. In the second case more than 3 % of the packets are dropped at faults. In the
+third case the network gets stuck. With several seeds, a load is too much if it is too much in at least half of the
+runs. The verdict on a load is open if it depends on doubtful runs. A run is doubtful if its window is too short for its
+bursts. A run is also doubtful if it accepted less than 97 % of the offered load before it had settled. If the paths of
+all packets are known before the run, a load above the bandwidth of their channels is too much, whatever a run shows. A
+load at which at least half of the runs had not settled does not count as carried, because the result is the highest
+load with settled runs. If terminals wait for replies, the load depends on the network, so Weft refuses the search.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ROUNDING = 1e-6
 
 @dataclass
 class Curve:
-    """The search of one curve, with the points for all loads and seeds that it has requested."""
+    """The search of one curve, with the points for all loads that the search has requested."""
 
     coordinates: dict[str, Any]
     search: Search
@@ -54,7 +54,8 @@ class Curve:
     def wanted(self, loads: Sequence[float], store: Store) -> list[float]:
         """Loads whose verdicts the search of this curve needs next.
 
-        First these are the loads of the bisection, then loads between settled and unsettled points.
+        First the bisection requests loads. Then the search requests loads between points that had settled and points
+        that had not.
         """
         if (asked := self.search.wanted()) or self.search.bracket()[2] is not Verdict.FOUND:
             return asked
@@ -85,7 +86,7 @@ class Curve:
 
 
 def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
-    """Overrides that reduce the sweep to the point with these coordinates.
+    """Overrides of the scenario that leave only the point with these coordinates.
 
     For each coordinate, one override sets the value, and another override sets a sweep over only this value.
     """
@@ -97,7 +98,7 @@ def _sets(coordinates: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def over(points: Sequence[Point], store: Store) -> bool | None:
-    """Whether a load is too much in at least half of its runs; ``None`` if that depends on runs without a verdict."""
+    """Whether a load is too much in at least half of its runs; ``None`` if runs without a verdict decide this."""
     return _engine.is_too_much([soundness.verdict(store.summary(point.hash)) for point in points])
 
 
@@ -124,13 +125,13 @@ def _stuck(points: Sequence[Point], store: Store) -> bool:
 
 
 def _flaw(points: Sequence[Point], store: Store) -> str | None:
-    """Flaws of the points at the highest carried load that make the latency unreliable; ``None`` without such flaws."""
+    """The worst flaw of the points at the highest carried load, which makes the latency unreliable; else ``None``."""
     found = soundness.worst(store.summary(point.hash) for point in points)
     return found.words if found else None
 
 
 def _risk(curve: Curve, store: Store) -> str | None:
-    """Parameter of the power policy about which the engine warned: the network may not carry other loads.
+    """Parameter of the power policy for which the engine warned that the network can also saturate at other loads.
 
     The result is ``None`` if the engine did not warn.
     """

@@ -1,4 +1,4 @@
-"""Searches for the load at which a network saturates, for each curve of a sweep, in rounds of points."""
+"""Searches for the load at which a network saturates, for each curve (points that differ only in load and seed)."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Round:
-    """Points that a search needs next, and that are run in parallel.
+    """A round: the points that a search needs next. They are run in parallel.
 
     Attributes
     ----------
     points : list of Point
         Points of the round without results.
     variants : list of list of tuple
-        Overrides of the scenario that define all points of the round.
+        Lists of overrides of the scenario; each list defines one point of the round.
     reused, before, total : int
-        Number of points of the round with results, of points in earlier rounds, and of all points that the search may
-        need.
+        Number of points of the round that already have results, of points in earlier rounds, and of all points that the
+        search needs at most.
     """
 
     points: list[Point]
@@ -137,7 +137,7 @@ class SaturationSearch:
         return self.asked.seeds * self.ends
 
     def left(self) -> tuple[int, int]:
-        """Maximum number of further rounds, and of further runs, that the search may need."""
+        """Maximum number of rounds, and of runs, that the search still needs."""
         loads = [curve.search.left() for curve in self._curves]
         return max(loads), self.asked.seeds * sum(loads)
 
@@ -174,7 +174,7 @@ class SaturationSearch:
     def table(self) -> pl.DataFrame:
         """The table with a row per curve. The table is also written to the folder.
 
-        The caller must request the table after the last round.
+        The caller must read the table only after the last round.
         """
         frame = frame_of([saturation_curve.row(curve, self.store, self.asked.tolerance) for curve in self._curves])
         self.store.replace(of_sweep.FILE, frame.write_csv())
@@ -255,7 +255,7 @@ def _check_tolerance(tolerance: float) -> None:
 
 
 def _most_load(scenario: Scenario, sets: Sequence[tuple[str, str]], load: float) -> float:
-    """Maximum load that the terminals of every point can send [flits/terminal/cycle].
+    """The largest load that the terminals of every point can send [flits/terminal/cycle].
 
     `load` is only needed to make the points; the maximum does not depend on it.
     """

@@ -1,8 +1,9 @@
-"""The Slurm job that makes a search for saturation.
+"""Makes a search for the saturation load in a Slurm job.
 
 The cores of the job limit the number of points that run at the same time.
 
-The job withdraws its order at the end of the search. Therefore the search has not ended as long as the order exists.
+At the end of the search, the job withdraws its order (the file that describes its work). As long as the order is valid,
+the search has not ended.
 """
 
 from __future__ import annotations

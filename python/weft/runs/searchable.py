@@ -1,4 +1,4 @@
-"""Refuses searches for saturation if `traffic.load` does not set the load, and loads that cannot run."""
+"""Refuses searches for the saturation load if `traffic.load` does not set the load, or if a load cannot run."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def check(point: Point) -> None:
 
 
 def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
-    """Refuse a scenario in which a workload determines by itself what its terminals send.
+    """Refuse a scenario in which a workload alone determines the packets of its terminals.
 
     The traffic of such a workload has no load.
     """
     try:
         traffics = [point.resolved["traffic"] for point in scenario.points(sets)]
     except ScenarioError:
-        return  # the scenario lacks the load that is searched, or has a fault that the search reports with its load
+        return  # the scenario has no load yet, or a fault that the search reports later
     for traffic in traffics:
         if own := _own_demand(_jobs(traffic), traffic):
             what = "this workload itself determines the packets of its terminals: there is no load to search"
@@ -60,7 +60,7 @@ def _jobs(traffic: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _own_demand(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
-    """The key of a workload that determines its traffic without a pattern; ``None`` if no job has one."""
+    """The key of a workload that determines its traffic without a pattern and a load; ``None`` if no job has one."""
     for path, job in (jobs or {"traffic": traffic}).items():
         if "workload" in job and not (job.get("pattern") or traffic.get("pattern")):
             return f"{path}.workload"
@@ -81,7 +81,10 @@ def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> st
 
 
 def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[str, str, str] | None:
-    """The reason why `traffic.load` is not the load of a job: fault, remedy, path. Without jobs, `job` is empty."""
+    """The reason why `traffic.load` is not the load of a job, as fault, remedy and path; ``None`` if it is.
+
+    If the scenario has no list of jobs, `job` is empty.
+    """
     if "load" in job:
         what = "this job has its own load, as all other jobs: traffic.load changes nothing"
         return what, "remove the load of the jobs to saturate", f"{path}.load"
@@ -94,7 +97,7 @@ def _own_load(job: dict[str, Any], path: str, traffic: dict[str, Any]) -> tuple[
 
 
 def check_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], loads: Sequence[float]) -> None:
-    """Before the first run, refuse loads that cannot run, such as a load above the peak load of bursty traffic."""
+    """Refuse loads that cannot run, before the first run. For example, bursty traffic has a peak load as maximum."""
 
     def refused(load: float) -> bool:
         return _refusal(scenario, sets, load) is not None

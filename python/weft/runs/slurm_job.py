@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from weft.runs.orders import Order
     from weft.runs.search_job import SearchJob
 
-# Time that a job waits at its end for points that other jobs run [s]. If such a job dies, this job runs its points.
+# Time that a job waits at its end for points that other jobs run [s]. If another job dies in this time, this job runs
+# the points of that job.
 _PATIENCE_SECONDS = 120.0
-# If Slurm has ended a job early this number of times in a row, without progress, the job does not queue itself again.
+# If Slurm has ended a job this number of times in a row, and the job has made no progress, it does not queue itself
+# again.
 _FRUITLESS = 10
-# If Slurm sends its signal after this share of the time limit, the job counts as ended by the limit. Slurm sends the
-# signal 90 s before the limit, or for short jobs when a fifth of the limit is left, but may do so a minute earlier.
+# If the signal of Slurm arrives after this share of the time limit, the job was ended by the limit, and not preempted.
+# Slurm sends the signal 90 s before the limit, or for short jobs when a fifth of the limit is left, but may do so a
+# minute earlier.
 _LATE = 0.5
 
 
@@ -33,7 +36,8 @@ _LATE = 0.5
 class SlurmJob:
     """A Slurm job that runs some points of a sweep.
 
-    In the job, submitit calls this object, and its method `checkpoint` when Slurm is about to end the job.
+    In the job, submitit calls this object to run the points. When Slurm is about to end the job, submitit calls the
+    method `checkpoint`.
 
     Attributes
     ----------
@@ -71,13 +75,13 @@ class SlurmJob:
         again = signal.getsignal(_signal_of_slurm())
 
         def asked_to_end(number: int, frame: FrameType | None) -> None:
-            if self._ending:  # a signal arrived while the job cleans up
+            if self._ending:  # a second signal, while the job cleans up
                 return
             self._ending = True
             state = slurm_queue.state(os.environ.get("SLURM_JOB_ID", ""))
             if state == slurm_queue.RUNNING and callable(again) and self.order.stands:
                 self._preempted = True
-                again(number, frame)  # nobody has cancelled the job: it is preempted, and queues itself again
+                again(number, frame)  # not cancelled but preempted: it queues itself again
             sys.exit(128 + number)
 
         for each in (signal.SIGTERM, signal.SIGUSR1):
@@ -103,7 +107,7 @@ class SlurmJob:
     def checkpoint(self) -> Any:
         """The job to queue after this one: the same job, which then runs only the points without results.
 
-        The result is ``None`` if another try would be useless.
+        The result is ``None`` if the job has made no progress several times, so that another try is useless.
         """
         from submitit.helpers import DelayedSubmission
 
@@ -112,8 +116,8 @@ class SlurmJob:
         further = any(cycle > before.get(point, 0) for point, cycle in self.reached.items())
         self.fruitless = 0 if self._done.ran or further else self.fruitless + 1
         late = not self._preempted and time.monotonic() - self._begun > _LATE * self.limit_seconds
-        # a job with checkpoints gets one more try, because results that its points are about to write count only when
-        # the job ends the next time
+        # a job with checkpoints gets one more try, because the checkpoints that it is writing now count as progress
+        # only at its next end
         first = 2 if self.order.how.checkpoint_every else 1
         if self.fruitless >= (first if late else _FRUITLESS):
             why = "its time limit is too short for a point" if late else f"this happened {self.fruitless} times"
@@ -135,6 +139,6 @@ def _signal_of_slurm() -> signal.Signals:
 
 
 def _job(order: Order) -> str:
-    """A name of this job that is unique among all jobs that ever work in the folder."""
+    """A name of this job, unique among all jobs that work in the folder at any time."""
     array, number = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{order.id}/{array}_{number}" if array else f"{order.id}/{os.environ.get('SLURM_JOB_ID')}"

@@ -1,4 +1,4 @@
-"""Settings of Slurm jobs: settings that the user chooses, and settings that Weft computes from the points."""
+"""Settings of Slurm jobs: those that the user chooses, and those that Weft computes from the points."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 # Maximum number of jobs: Slurm allows 1,001 jobs in an array, unless its configuration sets another MaxArraySize.
 _MOST_JOBS = 1000
-# Defaults: intended run time of a job [s], shortest time limit [s], and ratio of the limit to the expected time.
+# Defaults: intended run time of a job [s], shortest default of its time limit [s], and ratio of the limit to the
+# expected time.
 _JOB_SECONDS, _LEAST_LIMIT_SECONDS, _MARGIN = 1800.0, 600.0, 3.0
-# Shortest time limit [s], because Slurm counts whole minutes.
+# Shortest time limit that the user can set [s], because Slurm counts whole minutes.
 _SHORTEST_SECONDS = 60.0
-# Memory for Python in a job: Python with Weft needs 0.1 GB, and the system also counts other memory, such as file
-# buffers.
+# Memory of a job in addition to that of its points [bytes]: Python with Weft needs 0.1 GB, and the system also counts
+# other memory, such as file buffers.
 _PYTHON_BYTES = 400_000_000
 
 
@@ -199,7 +200,7 @@ def _memory(wanted: SlurmJobs, needs: Sequence[int], how: How) -> int:
 
 
 def _refuse_too_short(points: Sequence[Point], seconds: Sequence[float | None], limit: float, how: How) -> None:
-    if how.checkpoint_every:  # with checkpoints, a point continues in the next job
+    if how.checkpoint_every:  # a point then continues in the next job
         return
     known = [(each, point) for each, point in zip(seconds, points, strict=True) if each is not None]
     certain = [each for each, point in known if not durations.may_end_earlier(point)]

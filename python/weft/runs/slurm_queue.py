@@ -21,7 +21,7 @@ def here(command: str) -> bool:
 
 
 def live(name: str) -> dict[int, tuple[str, str]]:
-    """The jobs of an array that have not ended, by their number in the array: state and reason of each.
+    """The jobs of an array that have not ended: state and reason of each, by the number of the job in the array.
 
     Raises
     ------

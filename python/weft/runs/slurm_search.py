@@ -1,6 +1,6 @@
 """Submits a search for saturation to Slurm as one job.
 
-A single job makes the search, because the next load depends on the results of earlier loads.
+The search is a single job, because each load that it runs depends on the results of earlier loads.
 """
 
 from __future__ import annotations

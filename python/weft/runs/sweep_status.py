@@ -1,4 +1,4 @@
-"""Progress of a sweep: the content of its folder, and the runs that work in it."""
+"""Reads the progress of a sweep from its folder: finished and missing points, active runs, and jobs."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ArrayStatus:
     unasked : str or None
         Reason why the state of the jobs is unknown: Slurm does not answer, or is not installed on this machine.
     ended : list of str
-        Last lines in the logs of jobs that ended without finishing their points. For an empty log, a sentence replaces
-        the last line.
+        Last lines in the logs of jobs that ended without finishing their points. If a log is empty, there is a sentence
+        instead.
     logs : str
         Folder of the logs.
     """
@@ -74,14 +74,14 @@ class SweepStatus:
     endings : dict
         Number of finished points by ending: ``drained``, ``saturated``, ``not_complete``, ``stalled``.
     result_model : int
-        Version of results that this version of Weft reads. Points of other versions count as damaged.
+        Version of the format of results that this version of Weft reads. Points with another version count as damaged.
     point_seconds_mean : float or None
         Mean duration of the finished points [s].
     running : list of dict
         The active runs: ``host``, ``pid``, ``started_utc``, ``job`` (if a batch system runs it), ``seconds``, ``done``,
         ``reused``, ``left_seconds``, and ``flying``, the running points.
     arrays : list of ArrayStatus
-        Arrays of jobs that may not have ended, or that have ended without finishing all their points.
+        Arrays of jobs that possibly still run, or that have ended without finishing all their points.
     run_twice : list of dict
         Points that were run twice, because one of the two runs seemed to be dead: ``hash``, ``by``, ``overruled_by``,
         ``same`` (whether the two results are equal; ``None`` if only one run is finished).
@@ -113,7 +113,7 @@ class SweepStatus:
 
 
 def status(folder: str | Path) -> SweepStatus:
-    """Reads the state of the folder of a sweep and of every byte of its points, without disturbing active runs.
+    """Reads the progress of a sweep, and checks every byte of its points, without disturbing active runs.
 
     Raises
     ------

@@ -40,7 +40,7 @@ def packets(names: Sequence[str]) -> list[tuple[int, int]]:
             what = f"{name!r} is not a packet"
             remedy = "write TERMINAL:NUMBER or TERMINAL:FIRST-LAST, with numbers from 0, such as 3:0 or 3:0-5"
             raise ScenarioError.saying(what, remedy)
-        # a longer range is cut off after one packet beyond the limit, because one more packet is enough to refuse it
+        # a longer range is cut off one packet above the limit, which is enough to refuse it
         named = range(int(first), min(int(last), int(first) + _MOST) + 1)
         found |= dict.fromkeys((int(terminal), number) for number in named)
         if len(found) > _MOST:
@@ -62,7 +62,7 @@ def run(
     blocks: int = 0,
     force_memory: bool = False,
 ) -> Finished:
-    """Run a point and watch the packets with these names; without names, watch the first packets of the window.
+    """Run a point and watch the packets with these names; without names, the first packets of the window (`first`).
 
     Raises
     ------
@@ -79,7 +79,7 @@ def run(
         future = pool.submit(point.run, threads, blocks, control, list(names), first)
         try:
             while not wait([future], timeout=_LOOK_SECONDS).done:
-                pass  # the waits are short so that Ctrl-C works
+                pass  # short waits, so that Ctrl-C works
         except BaseException:
             control.stop()
             raise
@@ -122,7 +122,7 @@ def journeys(
     list of dict
         One dict per packet, in the order of `names`: ``terminal``, ``seq``, ``made`` (number of packets that the
         terminal created), and ``life`` with the cycles of its steps, a list of its ``routers`` and the parts of its
-        ``latency``; ``None`` if the packet was not created.
+        ``latency``. ``life`` is ``None`` if the packet was not created.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def journeys(
 
 
 def _remedy(finished: Finished) -> str:
-    """Text that suggests another packet if the first requested packet was not created."""
+    """Text that suggests another packet to watch, if the first requested packet was not created."""
     terminal, made = finished.journeys[0]["terminal"], finished.journeys[0]["made"]
     choice = f"name one from {terminal}:0 to {terminal}:{made - 1}" if made else "name a packet of another terminal"
     if finished.summary[ENDING.column] == STALLED:

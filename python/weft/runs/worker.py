@@ -1,4 +1,4 @@
-"""Runs points of an order, in a job of a batch system or in a task of an executor."""
+"""Runs points of an order in a worker: a job of a batch system, or a task of an executor."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
     from weft.runs.orders import Order
 
-# Time between two checks [s] of whether the order is still valid, and whether other workers have finished the points
-# that they run.
+# Time between two checks [s]. In each check the worker finds out if its order (the file that describes its work) is
+# still valid, and if other workers have finished their points.
 _LOOK_SECONDS = 1.0
-# Minimum interval between two writes of the beacon of a worker [s], because many workers may write beacons into the
-# same folder.
+# Minimum interval between two writes of a worker's beacon [s]. The interval is long, because many workers can write
+# their beacons (files that show that they are alive) into the same folder.
 _BEACON_SECONDS = 5.0
 
 
 @dataclass
 class Done:
-    """The work that a worker has done: its points.
+    """The points that a worker has run or left to others.
 
-    The object is small, because it is sent from the worker to the process that waits for it.
+    The object is small, because the worker sends it to the process that waits for the worker.
 
     Attributes
     ----------
@@ -81,8 +81,8 @@ def work(
     job : str, optional
         Job of a batch system in which this process runs.
     patience_seconds : float, optional
-        Time to wait at the end for points that other workers run [s], to run the points of workers that die. By default
-        there is no limit.
+        Time to wait at the end for points that other workers run [s]. If such a worker dies, this worker runs its
+        points. By default there is no limit.
     done : Done, optional
         Object that is updated whenever a point finishes, for callers that do not wait until the end.
 
@@ -128,7 +128,7 @@ class Worker:
     beacon: Beacon
     done: Done
     jobs: int
-    looked: float = -math.inf  # so that the first check is due at once
+    looked: float = -math.inf  # the first check is due at once
 
     def run(self, points: Sequence[Point], patience_seconds: float | None = None) -> None:
         """Run the missing points, and wait for the points that other workers run."""
@@ -164,7 +164,7 @@ class Worker:
             point = points[place].hash
             if not self.claims.take(point):
                 return False
-            if not how.force and self.store.sound(point):  # another worker finished the point before this claim
+            if not how.force and self.store.sound(point):  # another worker has just finished it
                 self.claims.free(point)
                 return False
             return True

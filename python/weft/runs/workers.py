@@ -11,7 +11,7 @@ from weft.runs.provenance import cores
 
 
 class Workers(ThreadPoolExecutor):
-    """The threads that several sweeps share if they run in parallel.
+    """A pool of threads for several sweeps that run in parallel.
 
     Pass this object as `executor` to each `weft.Sweep.run`.
 

@@ -1,1 +1,1 @@
-"""Reads the input of a user: the text of a scenario, its networks and matrices, and its allowed keys."""
+"""Reads the input of a user: the text of a scenario, networks, traffic matrices and functions from Python."""

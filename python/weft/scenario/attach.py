@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GRAPH, MATRIX = "topology.json", "matrix.npy"
 
-# Types of attributes that a file can store; NumPy numbers are among them.
+# Types of attributes that a file can store. `Number` includes the numbers of NumPy.
 _SCALARS = (str, bool, Number)
 
 
@@ -92,7 +92,7 @@ def _id(node: Any) -> int | str:
 
 
 def _kept(attributes: dict[Any, Any], ends: tuple[str, ...]) -> dict[str, Any]:
-    """Attributes that are strings or numbers. `ends` are keys of the file format, which no attribute may replace."""
+    """Attributes that are strings or numbers. An attribute must not replace one of `ends`, keys of the file format."""
     plain = {str(name): _plain(value) for name, value in attributes.items() if isinstance(value, _SCALARS)}
     return {name: value for name, value in sorted(plain.items()) if name not in ends}
 
@@ -100,7 +100,7 @@ def _kept(attributes: dict[Any, Any], ends: tuple[str, ...]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """A NumPy number as a Python number.
 
-    Any other value becomes a string, about which the reader of the file reports an error.
+    Any other value becomes a string, so that the reader of the file reports an error.
     """
     if isinstance(value, bool | int | float | str):
         return value

@@ -47,7 +47,7 @@ class _File:
         self.known: dict[str, Any] = {}
 
     def add(self, name: str, value: Any) -> None:
-        """Add the definition of a name to the file, after everything that its value uses."""
+        """Add the definition of a name to the file, after the definitions of all names that its value uses."""
         value = getattr(value, "function", value) if type(value).__name__ == "PythonModel" else value
         if name in self.known:
             if self.known[name] is not value and self.known[name] != value:
@@ -97,7 +97,7 @@ class _File:
     def _with_defaults(self, text: str, node: ast.FunctionDef, function: FunctionType) -> str:
         """The text of a definition, with the defaults that the function has now.
 
-        The defaults are replaced because names in the text may have other values by now.
+        A default in the text can be a name, whose value has possibly changed since the definition.
         """
         changes: list[tuple[ast.expr, str]] = []
         for name, place, value in _defaults(node.args, function):
@@ -144,7 +144,7 @@ def _is_written(place: ast.expr, value: Any) -> bool:
 
 
 def _replaced(text: str, changes: list[tuple[ast.expr, str]]) -> str:
-    """A text of Python code with some expressions replaced. The positions in the syntax tree count bytes."""
+    """A text of Python code with some expressions replaced, edited as bytes, because syntax trees count bytes."""
     kept = text.encode()
     starts = [0, *accumulate(len(line) for line in kept.splitlines(keepends=True))]
     for place, new in reversed(changes):

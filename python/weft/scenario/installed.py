@@ -34,7 +34,7 @@ def are_installed(name: str, places: Iterable[str]) -> bool:
 
 @cache
 def _folders() -> list[Path]:
-    """Folders of installed packages, whose files users do not edit."""
+    """Folders of Python and of installed packages. Users do not edit files in these folders."""
     paths = sysconfig.get_paths()
     named = {Path(paths[key]).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     on_path = {Path(entry).resolve() for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}

@@ -47,7 +47,8 @@ def model(name: str, /, **parameters: Any) -> dict[str, Any]:
         raise ScenarioError.saying(f"there is no model {name!r}", remedy)
     schema = _engine.schema()
     each = [[key.key for key in of_models.keys(schema, of_models.model(schema, family, name))] for family in families]
-    # models of several families can have the same name: the user means the one with the most of these parameters
+    # models of several families can have the same name. The user probably means the one that knows most of these
+    # parameters
     known = min(each, key=lambda own: len(parameters.keys() - set(own)))
     if parameters.keys() <= set(known):
         return {name: parameters}

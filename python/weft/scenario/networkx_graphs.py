@@ -15,8 +15,8 @@ from weft.scenario import attach
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Lines that begin with one of these signs contain no edge. A comment that begins with the first sign can also follow an
-# edge.
+# Lines of an edge list that begin with `#` or `%` are comments. A comment after an edge, on the same line, begins with
+# `#`.
 _COMMENT, _COMMENTS = "#", ("#", "%")
 # Pattern of an edge and its attributes, up to a comment. The pattern matches quoted strings as a whole.
 _UP_TO_COMMENT = re.compile(r"""(?:[^#'"]|'[^']*'|"[^"]*")*""")
@@ -51,7 +51,7 @@ def converted(name: str, format: str, content: bytes) -> tuple[str, bytes]:
         raise ScenarioError.saying(what, help) from problem
     try:
         network = read(networkx, content.decode("utf-8-sig"))
-    except Exception as problem:  # a damaged file may cause any exception in a reader
+    except Exception as problem:  # damaged files can cause any exception in NetworkX
         what = f"{name} can't be read as {words}: {_why(problem)}"
         raise ScenarioError.saying(what, "correct the file, or write it with networkx.write_graphml") from problem
     source = {"file": PurePath(name).name, "sha256": hashlib.sha256(content).hexdigest(), "format": format}
@@ -64,11 +64,11 @@ def _why(problem: Exception) -> str:
 
 
 def _gml(networkx: Any, text: str) -> Any:
-    """Read GML. The names of nodes are their numbers, because labels may repeat."""
+    """Read GML. The nodes are named by their numbers, because several nodes can have the same label."""
     try:
         return networkx.parse_gml(text, label="id")
     except networkx.NetworkXError as problem:
-        # collections such as the Topology Zoo have files with repeated edges that do not declare a multigraph
+        # some files, for example of the Topology Zoo, have repeated edges although they do not declare a multigraph
         if "is duplicated" not in str(problem) or "multigraph" in text:
             raise
         return networkx.parse_gml(text.replace("graph [", "graph [\n  multigraph 1", 1), label="id")
@@ -77,7 +77,7 @@ def _gml(networkx: Any, text: str) -> Any:
 def _edge_list(networkx: Any, text: str) -> Any:
     """Read an edge list: each line has two names, and possibly a weight or a dict of attributes.
 
-    Every line is a separate link, also if links repeat.
+    Every line is a separate link, even if two lines have the same names.
     """
     lines = [line for line in map(_without_comment, text.splitlines()) if line]
     if not lines:
@@ -104,7 +104,7 @@ def _without_comment(line: str) -> str:
 
 
 def _with_a_dict(number: int, line: str, comma: str | None) -> str:
-    """The line with its weight as a dict of attributes, because NetworkX expects a dict in every line."""
+    """The line, with its weight converted to a dict of attributes, because NetworkX expects a dict in every line."""
     names, brace, attributes = line.partition("{")
     words = [word.strip() for word in names.split(comma) if word.strip()]
     if not 2 <= len(words) <= (2 if brace else 3):

@@ -1,4 +1,4 @@
-"""Counts the network interfaces of a node."""
+"""Counts the network interfaces of a node, each of which is a terminal of the network."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 def planes(scenario: Mapping[str, Any]) -> int:
-    """Number of planes of the network of a scenario; 1 for a network without planes."""
+    """Number of planes (separate copies) of the network of a scenario; 1 for a network without planes."""
     topology = scenario["topology"]
     return int((topology.get("planes") or {}).get("count", 1)) if isinstance(topology, dict) else 1
 
 
 def of_node(scenario: Mapping[str, Any], programs: Mapping[str, Any] | None) -> int:
-    """Number of interfaces of a node, each of which is a terminal of the network.
+    """Number of interfaces of a node in a job.
 
     ``programs`` has the parameters of the workload ``programs`` of the node's job, if the job has this workload. By
     default a node has an interface in each plane.

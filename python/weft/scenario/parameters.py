@@ -32,7 +32,7 @@ def model(schema: Schema, family: str, name: str) -> Schema:
     place = schema
     for key in family.split("."):
         place = target(schema, target(schema, place)["properties"][key])
-    # with `oneOf`, a scenario names one member of the family; otherwise each member has a key of its own
+    # usually a scenario names one model of the family (`oneOf`); in other families, each model is a key of the section
     choices = place.get("oneOf", [place])
     return target(schema, next(each["properties"][name] for each in choices if name in each.get("properties", {})))
 
@@ -47,7 +47,7 @@ def keys(schema: Schema, place: Schema) -> Iterator[Parameter]:
         words: dict[str, str] = {}
         for choice in own.get("oneOf", [own] if "enum" in own else []):
             meaning = _prose(choice, target(schema, choice)) if "enum" not in choice else ""
-            # a word alone has the same meaning as the word with parameters
+            # a word without parameters is listed once, although the schema also has it with parameters
             words |= {word: meaning for word in _words(choice) if word not in words}
         yield Parameter(key, _kind(own), shown, _prose(parameter, own), list(words.items()), own)
 
@@ -95,12 +95,12 @@ def _direct(schema: Schema, parameter: Parameter) -> Iterator[Parameter]:
 
 
 def _words(choice: Schema) -> list[str]:
-    """The words that one of the possible forms of a value allows."""
+    """The words that are allowed by one of the alternatives (`oneOf`) of a value."""
     return [choice["const"]] if "const" in choice else [*choice.get("enum", []), *choice.get("properties", {})]
 
 
 def target(schema: Schema, place: Schema) -> Schema:
-    """The schema to which references lead, without the "or null" of an optional key."""
+    """The schema of a place, after following its references (`$ref`), and without the "or null" of an optional key."""
     while "$ref" in place or "anyOf" in place:
         if "$ref" in place:
             place = schema["$defs"][place["$ref"].rsplit("/", 1)[-1]]

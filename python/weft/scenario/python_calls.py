@@ -1,8 +1,8 @@
 """Calls the Python functions that scenarios use as models.
 
-The functions are executed from the text that the scenario stores. Weft never imports them from a module, because the
-hash of a point covers only this text. Any fault becomes a `ScenarioError` that names the call, and the line in the file
-of the user.
+The scenario stores the text of each function, and Weft executes this text. Weft never imports the functions from a
+module, because the hash of a point depends only on the stored text. Any fault becomes a `ScenarioError` that names the
+call, and the line in the file of the user.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 
 # Maximum time of one call [s].
 MOST_SECONDS = 10.0
-# Maximum time for executing a file [s]; longer than for a call, because imports may be slow.
+# Maximum time for executing a file [s]. This time is longer than that for a call, because imports can be slow.
 MOST_SECONDS_OF_FILE = 60.0
 # Time between two checks of the running calls by the watching thread [s].
 _LOOK_SECONDS = 0.5
 # Maximum number of values that a generator can yield.
 _MOST_VALUES = 100_000
-# Number of sources or packets for which a function is called again, in another order, to compare the results.
+# Number of sources or packets for which a function is called a second time, in another order, to check that it returns
+# the same results.
 AGAIN = 64
 # Maximum number of characters of a line that an error message prints.
 _MOST_SHOWN = 60
@@ -70,7 +71,7 @@ class Patience:
     def _start(self) -> None:
         """Start the watching thread unless it already runs.
 
-        A forked process does not have this thread, and starts another one.
+        A forked process does not have the thread of its parent, and starts its own.
         """
         if self._watcher is None or not self._watcher.is_alive():
             with self._starting:
@@ -112,13 +113,13 @@ class UserFunction:
     fixed : dict
         Arguments that are equal in all calls.
     takes : set of str
-        Names of the arguments that vary from call to call and that the function has as parameters.
+        Names of those parameters of the function whose arguments differ from call to call.
     """
 
     def __init__(self, place: Place, given: Mapping[str, Any], known: Mapping[str, Any], varying: set[str]) -> None:
         self.file, self.name = place.file, place.name
         self._source = f"<{self.file}>"
-        self.function: Any = None  # if the file has an error, there is no function yet
+        self.function: Any = None  # until the file has been executed
         found = self._executed(place.text)
         if isinstance(found, PythonModel):
             if found.family != place.family:
@@ -132,7 +133,7 @@ class UserFunction:
     def call(self, words: Callable[[], str], arguments: Mapping[str, Any]) -> Any:
         """Call the function and return its result; a generator is converted to a list.
 
-        `words` is a function that returns the text of the call for an error.
+        `words` is a function that returns a description of the call, for an error.
 
         Raises
         ------
@@ -286,7 +287,7 @@ def brief(value: Any) -> str:
     """A value as short text for a message."""
     try:
         text = repr(value)
-    except Exception:  # an integer of more than 4300 digits, or a user's object, may fail
+    except Exception:  # fails for integers of more than 4300 digits, or in a user's class
         return f"a {type(value).__name__} that can't be written"
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 

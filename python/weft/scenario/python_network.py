@@ -62,7 +62,8 @@ class Router(int):
     def minimal_ports(self, destination: int) -> list[int]:
         """Ports of this router at which a shortest path to the destination begins.
 
-        The ports are a list, because a tuple of two numbers would mean one hop: port and VC class.
+        The result is a list, because as result of a routing, a tuple of two numbers would mean one hop: port and VC
+        class.
         """
         distances, peers = self.network.distances(destination), self.network.peers[self]
         return [port for port in self.network.ports[self] if distances[peers[port] or 0] < distances[self]]
@@ -120,7 +121,7 @@ class Network:
         self._distances: dict[int, list[int]] = {}
 
     def distances(self, destination: int) -> list[int]:
-        """Number of links from each router to a destination; if no path exists, the number of all routers."""
+        """Number of links from each router to a destination. If there is no path, the number is that of all routers."""
         known = self._distances.get(destination)
         if known is None:
             known = [len(self.routers)] * len(self.routers)
@@ -138,7 +139,7 @@ class Network:
     def to_networkx(self) -> Any:
         """The routers and links of the network as a NetworkX graph.
 
-        Each call returns another copy, which the function of the user can change.
+        Each call returns a new graph, so that the user's function can change it.
         """
         from importlib import import_module
 

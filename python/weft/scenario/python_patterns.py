@@ -15,7 +15,8 @@ from weft.scenario.python_calls import AGAIN, Place, UserFunction, brief, unequa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Constant that makes the random generators of patterns different from others with the same seed.
+# Constant in the seeds of the random generators of patterns, so that they differ from other generators with the same
+# seed.
 _PATTERN = 0x70617474
 
 

@@ -1,6 +1,6 @@
 """Makes a table of hops from the Python function of a routing.
 
-If the function reads queues, this module also calls it during the run.
+If the function has a parameter for queue lengths, this module also calls it during the run.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MAX_CLASSES = 16
 # Maximum memory of the hops [bytes], before they are converted to a table of the engine.
 MOST_BYTES = 2_000_000_000
-# Memory [bytes] of a state, of a set of hops (which several states may share), and of each hop in a set. The sums of
-# these sizes are within 10 % of the peaks that `tracemalloc` shows for HyperX 10x10 and 14x14.
+# Estimated memory [bytes] of a state, of a set of hops (which several states can share), and of each hop in a set. For
+# HyperX 10x10 and 14x14, the total is within 10 % of the peak that `tracemalloc` measures.
 _STATE_BYTES, _HOPS_BYTES, _HOP_BYTES = 200, 300, 16
 # Maximum number of routers of a path that an error message lists.
 _SHOWN = 12
@@ -44,10 +44,10 @@ class State(NamedTuple):
 
 
 class Routes:
-    """The hops that packets may take, for each state of a packet.
+    """The hops that a packet is allowed to take, for each state of a packet.
 
-    The rank of a hop is the rank of its cost in an idle network, so hops of equal cost have the same rank. While all
-    queues are empty, packets take hops of rank 0.
+    The hops of a state are ranked by their cost in an idle network. The cheapest hops have rank 0, and hops of equal
+    cost have the same rank. While all queues are empty, packets take hops of rank 0.
     """
 
     def __init__(self, function: UserFunction, network: Network) -> None:
@@ -76,7 +76,7 @@ class Routes:
                 raise unequal(self.function, self._case(state))
 
     def _walk(self, start: State, done: set[State]) -> None:
-        """Search depth first.
+        """Find the hops of all states that a packet can reach from a state, by a depth-first search.
 
         If a state occurs twice on the same path, packets can circulate forever, which is an error.
         """
@@ -95,7 +95,7 @@ class Routes:
                 path[following] = self._after(following)
 
     def _after(self, state: State) -> Iterator[State]:
-        """The states of a packet after each of its hops, without states in which the packet has arrived."""
+        """The possible states of a packet after its next hop, without states in which the packet has arrived."""
         self.hops[state] = self._evaluated(state)
         self.bytes += _STATE_BYTES
         if self.bytes > MOST_BYTES:
@@ -137,7 +137,7 @@ class Routes:
     def _arguments(self, state: State, queues: Sequence[int]) -> dict[str, Any]:
         """The arguments for a call of the function in this state.
 
-        Each call gets another list of queues, because the function could change the list.
+        Each call gets a new list of queue lengths, because the function could change the list.
         """
         routers = self.network.routers
         arguments = dict(self.function.fixed)
@@ -238,7 +238,7 @@ class Chooser:
         Raises
         ------
         ScenarioError
-            If the call fails, or if it returns a hop that the function does not return with empty queues.
+            If the call fails, or if it returns a hop that the call with empty queues did not return.
         """
         state, routes = State(router, destination, vc), self.routes
         costs = routes.called(state, queues, packet)
@@ -272,7 +272,7 @@ def routes(
 ) -> tuple[list[Row], Chooser | None]:
     """Makes the table of a routing, and the object that calls its function during the run if the function reads queues.
 
-    The ranks in the table are those with empty queues.
+    The ranks in the table are those of the costs with empty queues.
 
     Raises
     ------

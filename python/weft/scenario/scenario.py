@@ -27,14 +27,14 @@ class Named:
     Attributes
     ----------
     name : str
-        Name of the scenario. If there are overrides, a mark (digits of a hash of the overrides) is added.
+        Name of the scenario. If there are overrides, digits of a hash of the overrides are added.
     title : str
         Title of the table of results: the name, and the overrides.
     folder : str
         Name of the folder of the results: the name of the scenario's file or, without a file, the name of the scenario
-        plus digits of a hash of its text. Overrides add their mark.
+        plus digits of a hash of its text. If there are overrides, digits of their hash are added.
     source : str
-        Name of the file of the scenario in error messages.
+        Name of the scenario's file, for error messages.
     file : Path or None
         The file of the scenario; ``None`` for a scenario that was only in memory.
     """
@@ -132,11 +132,11 @@ class Scenario:
         """The names of a sweep, from its first point and its overrides."""
         name = one_line(str(first.resolved.get("name") or self.name))
         folder = slug(self.name if self.file else name)
-        if not self.file:  # two scenarios in memory may have the same name
+        if not self.file:  # two scenarios in memory can have the same name
             folder += f"-{hashlib.sha256(self.text.encode(errors='surrogateescape')).hexdigest()[:8]}"
         if not sets:
             return Named(name, name, folder, self.source, self.file)
-        # overrides make another sweep, whose table must not replace the table of the sweep without overrides
+        # a sweep with overrides gets another folder, so that its table does not replace that of the sweep without them
         content = hashlib.sha256(json.dumps(list(sets)).encode())
         for each in self.files.values():
             content.update(each)

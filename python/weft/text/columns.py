@@ -19,7 +19,7 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
 
     `left` selects the columns that are flush left: the first `left` columns, or the columns with the listed indices.
 
-    A column without a heading, such as a column of notes, has no line of dashes below its heading.
+    Below each heading is a line of dashes. A column without a heading, such as a column of notes, has no such line.
     """
     flush = range(left) if isinstance(left, int) else left
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -38,7 +38,7 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int | C
 def folded(text: str, width: int, *, hyphens: bool = False, cut_words: bool = False) -> list[str]:
     """Breaks a string into lines of at most `width` characters: at spaces, after slashes and, if requested, at hyphens.
 
-    A word that is longer than a line is on a separate line, or is cut if `cut_words` is true.
+    A word that is longer than a line gets a separate line. If `cut_words` is true, it is cut instead.
 
     Examples
     --------

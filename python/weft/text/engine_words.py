@@ -1,4 +1,4 @@
-"""Meanings of the words that the engine writes into results. The engine has the list of these words.
+"""Meanings of the words that the engine writes into results, for printed text. The list of words is in the engine.
 
 A word for which this module has no meaning is printed with spaces instead of underscores.
 """

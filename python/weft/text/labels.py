@@ -65,7 +65,7 @@ def _of_list(values: list[Any], between: str) -> str:
 
 
 def brief(labels: Sequence[str]) -> list[str]:
-    """Labels of models without their options, where the names alone distinguish the labels.
+    """Shorter labels of models: without options, if the names alone distinguish the models.
 
     A label keeps its options if another label has the same name.
 
@@ -80,7 +80,7 @@ def brief(labels: Sequence[str]) -> list[str]:
 
 
 def setting(coordinates: Mapping[str, Any]) -> str:
-    """The swept values of a point, as a string.
+    """The coordinates of a point (the values that the sweep varies), as a string.
 
     Examples
     --------

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Number of letters at the beginning that two words must share, and maximum number of letters after them, as in saturate
-# and saturation.
+# Two words such as "saturate" and "saturation" differ only in their endings. They must share at least this number of
+# letters at the beginning, and have at most this number of letters after these.
 _STEM = 5
 _ENDING = 4
-# Minimum lengths of words in which a letter can be missing, and in which a letter can be wrong, because short words
-# that mean different things often differ in only one letter.
+# Minimum lengths of words in which a missing letter, or a wrong letter, counts as a typing error. Shorter words with
+# different meanings often differ in only one letter.
 _SHORT = 3
 _LONG = 4
 
 
 def meant(word: object, known: Iterable[str], otherwise: str) -> str:
-    """A question that proposes similar words, such as "did you mean `vcs`?"; `otherwise` if no word is similar."""
+    """A question that proposes similar known words, such as "did you mean `vcs`?"; `otherwise` if there are none."""
     alike = [
         each for each in dict.fromkeys(known) if _is_slip(_plain(str(word)), _plain(each)) or same(str(word), each)
     ]

@@ -22,7 +22,7 @@ NAME = "weft._engine"
 
 
 class _Unusable(ModuleType):
-    """A placeholder for an engine that cannot be used, for example because of its version.
+    """A placeholder for `weft._engine` if the engine of the package cannot be used, for example because of its version.
 
     Every access to the placeholder raises the error.
     """

@@ -21,8 +21,8 @@ _ENDED = "when the run ended"
 def until(life: dict[str, Any], summary: dict[str, Any]) -> str:
     """Text on when a packet that was not delivered was last seen: at the end of the run, or when it was dropped.
 
-    The record of a packet does not distinguish these cases. If packets of the window were dropped, and all other
-    packets are accounted for, every undelivered packet of the window was dropped.
+    The record of a packet does not distinguish these cases. If the run dropped packets of the window, and delivered all
+    others, an undelivered packet of the window was dropped.
     """
     if not summary.get("dropped_packets"):
         return _ENDED
@@ -126,7 +126,7 @@ def _head(choice: dict[str, Any]) -> list[str]:
 
 
 def _worth(candidate: dict[str, Any]) -> list[str]:
-    """Cells with the numbers of a candidate that the routing compared.
+    """Cells with the numbers that the routing compared, for one candidate (possible output port).
 
     The cost of a candidate is flits * hops + bias.
     """

@@ -1,6 +1,6 @@
 """Writes numbers with SI prefixes, and reads quantities with units.
 
-`report/assets/numbers.js` has the function `si` in JavaScript, and one table of tests covers both functions.
+`report/assets/numbers.js` has the same function `si` in JavaScript, and the tests check the two with the same numbers.
 """
 
 from __future__ import annotations

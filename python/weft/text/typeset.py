@@ -40,7 +40,7 @@ class Section:
     title : str
         Common property of the rows; empty if there is none.
     rows : sequence of sequence of str
-        Cells. Numbers are flush right, and a dash stands for an unknown number.
+        Cells. Cells as strings. Numbers are flush right, and an unknown number is a dash.
     """
 
     title: str
@@ -83,7 +83,7 @@ def tex(head: Sequence[str], sections: Sequence[Section], *, left: Collection[in
 def _stacked(head: Sequence[str]) -> list[list[str]]:
     """The rows of a table's heading, for headings that are broken into several lines.
 
-    The words of all headings end in the same row, and their units start in the next row.
+    The words of all headings end in the same row, and all units begin in the next row.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def _tex_row(cells: Sequence[str]) -> str:
 
 
 def _tex_cell(text: str) -> str:
-    """The text of a cell in LaTeX. A number has a mathematical minus sign, and an en dash replaces a missing value."""
+    """The text of a cell in LaTeX. Numbers have the mathematical minus sign, and missing values are an en dash."""
     if re.fullmatch(r"[+-][\d.]+(e[+-]?\d+)?( %)?", text):
         return f"${text[0]}${escaped_tex(text[1:])}"
-    # escaped, because a bracket at the start of a row would be read as an option of the previous line
+    # in braces, because LaTeX would read a bracket or star at the start of a row as an option of the row before
     words = "--" if text == "-" else escaped_tex(text)
     return f"{{{words}}}" if words.startswith(("[", "*")) else words
 

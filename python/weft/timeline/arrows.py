@@ -1,4 +1,4 @@
-"""Writes control packets to a trace.
+"""Writes the control packets of a power policy to a trace (a timeline for viewers such as Perfetto).
 
 Each router has a track with marks for sent and received packets, and arrows connect the marks.
 """

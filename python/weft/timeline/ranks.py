@@ -1,4 +1,4 @@
-"""Writes ranks to a trace.
+"""Writes the ranks of programs to a trace (a timeline for viewers such as Perfetto).
 
 Each rank has a track with its states and a track with its messages, and each message has an arrow.
 """
@@ -21,7 +21,7 @@ _WORDS = {WAIT: "wait for rank {}", TRANSFER: "transfer, rank {}"}
 
 
 class _End(NamedTuple):
-    """An end of a message in a trace: the message begins at its sender, or has arrived at its receiver."""
+    """An end of a message in a trace: the time at which it begins at its sender, or has arrived at its receiver."""
 
     rank: int
     cycle: int
@@ -77,7 +77,7 @@ def _messages(messages: pl.DataFrame, begin: tuple[int, int], span: Span, clock:
         yield mark
         if span.first <= row["begun_cycle"] and row["arrived_cycle"] < span.last:
             place = {key: mark[key] for key in ("pid", "tid", "ts")} | {"name": "message", "cat": _CATEGORY}
-            # the numbers may equal those of control packets, because name and category also identify an arrow
+            # the numbers can be the same as those of control packets, because name and category also identify an arrow
             arrow = {"ph": "f", "bp": "e"} if end.arrives else {"ph": "s"}
             yield {**place, **arrow, "id": arrows + end.number}
 

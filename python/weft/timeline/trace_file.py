@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# Keys of the summary whose values the trace contains in addition to the events.
+# Keys of the point's summary whose values are also written to the trace.
 _ABOUT = ("name", "hash", "weft_version", "cycle_seconds", "ending", "cycles_total")
 SHOWN = ("link_states", "control_packets", "rank_states", "message_times")
 """The recordings that a trace shows, if the scenario of the point requests them."""
@@ -71,7 +71,7 @@ class Timeline:
     about: dict[str, Any]
 
     def events(self) -> Iterator[Event]:
-        """Yields all events one by one, because there may be millions."""
+        """Yields all events of the trace one by one, because there can be millions."""
         clock = Clock(self.finished.summary["cycle_seconds"])
         if not self.ranks.is_empty():
             yield from ranks.events(self.ranks, self.messages, self.span, clock)
@@ -151,7 +151,7 @@ def record(
     if from_cycle >= end:
         what = f"the run ended after {end} cycles: there is nothing to show from cycle {from_cycle} on"
         raise ScenarioError.saying(what, f"write --from-cycle {end - 1} or less")
-    # plus 1, because a step that includes the last cycle ends at the beginning of the next cycle
+    # plus 1, because a step that lasts until the end of the run ends at the beginning of the next cycle
     span = Span(from_cycle, end + 1 if to_cycle is None else to_cycle)
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
@@ -167,7 +167,7 @@ def record(
 
 
 def _states_within(span: Span, states: pl.DataFrame, channels: pl.DataFrame) -> pl.DataFrame:
-    """Spans of the states of these channels inside the span of the trace."""
+    """The times in which these channels were in each power state, cut to the cycles of the trace."""
     if states.is_empty():
         return states
     inside = (pl.col("from_cycle") < span.last) & (pl.col("to_cycle") > span.first)
@@ -235,7 +235,7 @@ def _steps(life: dict[str, Any]) -> Iterator[_Step]:
 def _visit(visit: dict[str, Any]) -> Iterator[_Step]:
     """Yields a slice for the stay of a packet in a router.
 
-    A slice inside it follows for each step that the head flit has completed in this router.
+    Then yields a slice inside this slice for each step that the head flit has completed in the router.
     """
     leaving = visit["exit"] or {}
     args = {"in_port": visit["port"], "in_vc": visit["vc"]}

@@ -44,7 +44,7 @@ class Clock:
 
     @property
     def nanoseconds(self) -> int:
-        """Number of nanoseconds for which a cycle is drawn, because viewers show only whole nanoseconds."""
+        """Length of a cycle in the trace [ns]: a whole number, because viewers show only whole nanoseconds."""
         return round(self.cycle_seconds * 1e9) if self._is_whole else 1
 
     @property

@@ -1,12 +1,13 @@
 "use strict";
-// The pictures of designs. Each draws numbers of the page as they are.
+// Draws the charts of a page about designs of networks. The functions compute nothing: they draw numbers from the
+// page's data.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#8c8c8c", "#b8860b", "#2f4b7c"];
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 const SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x"];
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-// Plotly reads tags and entities in names.
+// Escapes a text, because Plotly interprets HTML tags and entities in names.
 const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 const colour = (number) => COLOURS[number % COLOURS.length];
 const short = (text) => (text.length > 28 ? `${text.slice(0, 27)}…` : text);
@@ -70,7 +71,7 @@ function cables(each) {
   return { x: each.cables.metres, y: each.cables.links.map((value) => (100 * (sum += value)) / total), mode: "lines" };
 }
 
-// Candidates by topology, those of the front larger.
+// Draws the candidates of a search, with a colour per topology, and larger markers for those on the Pareto front.
 function candidates(id, title, key, unit) {
   const found = DATA.candidates;
   if (!found) return;

@@ -1,8 +1,10 @@
 "use strict";
-// The drawing of a network on a canvas: links in both directions, routers, zoom and pan, and what lies under the pointer.
-// It knows geometry and colours only; network.js tells it what they mean.
+// Draws a network on a canvas: routers, and links with their two directions. Also handles zoom, pan, and the router or
+// link under the pointer. This file has only geometry and styles of lines. network.js chooses the styles, for example
+// by utilisation.
 
-// Pixels per unit below which the two directions of a link are drawn as one line.
+// If a unit of the drawing (the distance of neighbouring routers) has fewer pixels than this number, each link is drawn
+// as one line and not as two directions.
 const FAR = 14;
 
 class NetworkCanvas {
@@ -14,12 +16,12 @@ class NetworkCanvas {
     this.top = 0;
     this.network = null;
     this.styles = [];
-    this.lastDraw = 0; // milliseconds that the last drawing of all links took
+    this.lastDraw = 0; // duration of the last drawing of all links [ms]
     new ResizeObserver(() => this.resized()).observe(base);
     this.listen();
   }
 
-  // Takes the places of routers and links; the view starts with the whole network.
+  // Loads the positions of the routers and the ends of the links. At first the canvas shows the whole network.
   show(network) {
     this.network = network;
     this.x = decode(network.x);
@@ -31,11 +33,12 @@ class NetworkCanvas {
     this.fit();
   }
 
-  // What each channel looks like: `style[channel]` is an index of `styles` ({colour, width, dash}); later ones lie above.
+  // Sets the look of each channel: `style[channel]` is an index in `styles` ({colour, width, dash}). Later styles are
+  // drawn above earlier ones.
   paint(style, styles) {
     this.styles = styles;
     const links = this.from.length;
-    // From afar a link is one line, which looks like the later style of its two directions.
+    // If a link is drawn as one line, the line has the later style of its two directions.
     const upper = (channel) => {
       const other = channel < links ? channel + links : channel - links;
       return !this.present[other] || style[channel] > style[other] || (style[channel] === style[other] && channel < links);
@@ -45,7 +48,7 @@ class NetworkCanvas {
     this.draw();
   }
 
-  // Channels by style, and where each style begins.
+  // The wanted channels, sorted by style, and the index of the first channel of each style.
   sorted(style, wanted) {
     const begins = new Uint32Array(this.styles.length + 1);
     for (let channel = 0; channel < style.length; channel++) if (wanted(channel)) begins[style[channel] + 1]++;
@@ -66,7 +69,7 @@ class NetworkCanvas {
     this.top = this.base.clientHeight / 2 - (this.scale * (bounds[2] + bounds[3])) / 2;
   }
 
-  // Left, right, upper and lower end of all routers and of the middles of all links.
+  // Extent of the drawing (left, right, upper and lower end), from all routers and the middles of all links.
   bounds() {
     const { x, y } = this;
     const found = [Infinity, -Infinity, Infinity, -Infinity];
@@ -86,7 +89,7 @@ class NetworkCanvas {
   }
 
   resized() {
-    if (printing()) return; // what is drawn after a change of size would come too late for the print
+    if (printing()) return; // a drawing after the change of size would be too late for printing
     for (const canvas of [this.base, this.overlay]) {
       canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
       canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
@@ -109,7 +112,7 @@ class NetworkCanvas {
     if (!this.network || !this.both) return;
     const began = performance.now();
     const context = this.context(this.base);
-    // Lines get thinner where there are many in the same space.
+    // If there are many links per area, the lines are thinner.
     const crowd = Math.sqrt((this.base.clientWidth * this.base.clientHeight) / (this.from.length + 1)) / 70;
     const thick = Math.min(Math.max(this.scale * 0.03, 0.6), 2.6) * Math.min(Math.max((crowd * this.scale) / this.whole, 0.5), 1);
     const { begins, channels } = this.scale < FAR ? this.single : this.both;
@@ -127,7 +130,8 @@ class NetworkCanvas {
     this.mark(this.marked);
   }
 
-  // Ends and control point of a channel on the canvas; each direction keeps to its right.
+  // Ends and control point of a channel's curve on the canvas. The two channels of a link are next to each other, each
+  // on the right in its direction.
   curve(channel) {
     const links = this.from.length;
     const link = channel % links;
@@ -145,7 +149,7 @@ class NetworkCanvas {
     const bend = 2 * this.scale * (back ? -this.bend[link] : this.bend[link]);
     const ox = (-dy / length) * aside;
     const oy = (dx / length) * aside;
-    // A bend of less than two pixels is drawn straight.
+    // The last value is false if the bend is less than two pixels; the channel is then drawn as a straight line.
     return [x1 + ox, y1 + oy, (x1 + x2) / 2 + ox + (dy / length) * bend, (y1 + y2) / 2 + oy - (dx / length) * bend, x2 + ox, y2 + oy, Math.abs(bend) > 4];
   }
 
@@ -196,7 +200,7 @@ class NetworkCanvas {
     return [this.left + this.scale * this.x[router], this.top + this.scale * this.y[router]];
   }
 
-  // The router or link next to a place on the canvas: {router} or {link}, or null.
+  // The router or link nearest to the position (x, y) on the canvas: {router} or {link}; null if none is near.
   under(x, y) {
     let best = null;
     let nearest = Math.max(this.radius(), 5) + 2;
@@ -232,7 +236,7 @@ class NetworkCanvas {
     return nearest;
   }
 
-  // Draws a link or router once more, above the others.
+  // Marks a link or router: draws it again, above all others.
   mark(found) {
     this.marked = found;
     const context = this.context(this.overlay);
@@ -263,7 +267,7 @@ class NetworkCanvas {
     this.later();
   }
 
-  // One drawing per frame of the screen, however many events there were.
+  // Draws the network at the next frame of the screen, only once for all events before.
   later() {
     if (this.waits) return;
     this.waits = true;
@@ -276,7 +280,7 @@ class NetworkCanvas {
   listen() {
     const fingers = new Map();
     this.base.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && document.activeElement !== this.base) return; // the page scrolls until the drawing is chosen
+      if (!event.ctrlKey && document.activeElement !== this.base) return; // the page scrolls, unless the drawing has the focus
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY);
     }, { passive: false });
@@ -322,7 +326,8 @@ class NetworkCanvas {
   }
 }
 
-// Least or greatest of parts of an array: all of it would be too many arguments.
+// The minimum or maximum of an array (`pick` is Math.min or Math.max), from parts of it, because a call with all
+// numbers as arguments can fail.
 function chunked(array, pick) {
   const parts = [];
   for (let begin = 0; begin < array.length; begin += 10000) parts.push(pick(...array.subarray(begin, begin + 10000)));

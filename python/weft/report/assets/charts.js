@@ -1,23 +1,24 @@
 "use strict";
-// The charts. Each function draws one from the data of the page, or hides it where nothing was measured.
+// Draws the charts of a report. Each function draws one chart from the data of the page, or hides the chart if nothing
+// was measured for it.
 
-// The quantities of the charts in the units of the page.
+// Quantities of the axes, in the units of the page (cycles and flits, or SI units).
 const SHOWN = report.shown;
 const OFFERED = axisTitle(SHOWN.offered);
 const TIME = `Time [${SHOWN.time}]`;
 const PACKET_LATENCY = `Packet latency [${SHOWN.time}]`;
 
-// Cycles of a point in the unit of time of the page.
+// Converts a number of cycles of a point to the unit of time of the page.
 function inTime(point, cycles) {
   return SHOWN.si ? cycles * valueOf("cycle_seconds", point) * 1e6 : cycles;
 }
 
-// A load of a point [flits/terminal/cycle] in the unit of loads of the page.
+// Converts a load of a point [flits/terminal/cycle] to the unit of loads of the page.
 function inLoad(point, load) {
   return SHOWN.si && typeof load === "number" ? (load * valueOf("flit_bits", point)) / valueOf("cycle_seconds", point) / 1e9 : load;
 }
 
-// Text for Plotly, which reads tags and entities in names.
+// Escapes a text for Plotly, which interprets HTML tags and entities in names.
 function plain(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
@@ -32,7 +33,7 @@ function draw(id, title, x, y, traces, layout = {}) {
   const named = drawnSeries(traces);
   const [letter, line] = printing() ? [5.3, 19] : [7, 20];
   const rows = legendRows(named, letter, place.clientWidth - 90);
-  // A long legend makes the chart higher, not its plot smaller.
+  // If the legend has many rows, the chart is made higher, so that its plot stays as large.
   place.style.height = `calc(var(--chart-height) + ${line * Math.max(0, rows - 2)}px)`;
   const merged = {
     title: { text: title, x: 0.02, xanchor: "left", y: 1, yanchor: "top", pad: { t: 12 }, font: { size: printing() ? 12 : 15 } },
@@ -47,7 +48,7 @@ function draw(id, title, x, y, traces, layout = {}) {
     hoverlabel: { align: "left" },
     width: place.clientWidth,
     height: place.clientHeight,
-    uirevision: title, // a zoom stays when the same chart is drawn again
+    uirevision: title, // keeps the user's zoom if the same chart is drawn again
     ...layout,
     xaxis: { ...axis, title: { text: x }, ...layout.xaxis },
     yaxis: { ...axis, title: { text: y }, rangemode: "tozero", ...layout.yaxis },
@@ -62,7 +63,8 @@ function draw(id, title, x, y, traces, layout = {}) {
   }
 }
 
-// How many rows a legend has. Plotly makes columns as wide as the widest entry, but for entries in groups, or in one row.
+// Number of rows of a legend. Plotly makes all columns as wide as the widest entry, except if entries are in groups or
+// in a single row.
 function legendRows(named, letter, room) {
   const widths = named.map((trace) => 50 + letter * trace.name.length);
   const all = widths.reduce((sum, width) => sum + width, 0);
@@ -76,14 +78,14 @@ function legendRows(named, letter, room) {
   return rows;
 }
 
-// An entry of the legend without data: what a line, a marker or a bar means.
+// A trace without data, for an entry of the legend that explains a line, a marker or a bar.
 function meaning(name, more) {
   return { x: [null], y: [null], type: "scatter", name, hoverinfo: "skip", ...more };
 }
 
 const SATURATED = "saturated or stalled";
 
-// The traces of some curves, and what their hollow markers and crosses mean.
+// The traces of some curves, and legend entries for their hollow markers (saturated) and crosses (other flaws).
 function withHollow(curves, traces) {
   const some = (wanted) => traces.length && curves.some((curve) => curve.over.some((over, place) => wanted(over, curve.flaw[place])));
   const hollow = meaning(SATURATED, { mode: "markers", marker: { symbol: "circle-open", size: 8, color: css("--ink"), line: { width: 2 } } });
@@ -99,8 +101,8 @@ function quantity(name) {
   return report.columns.find((each) => each.column === name);
 }
 
-// A line through the points of a curve, with the look that it has in all figures; saturated points are hollow, and a
-// cross marks those that may not be praised for another reason.
+// The traces of a curve, with its look in all charts. Saturated points have hollow markers, and points with another
+// flaw have a cross.
 function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys, unit = "", half = [] } = {}) {
   const look = { color: legible(curve.colour), symbol: curve.symbol, size: 8 };
   const name = plain(curve.label || report.title);
@@ -112,7 +114,7 @@ function curveTraces(curve, xs, ys, { line = curve.over.map(() => true), at = ys
     customdata: pick(places, curve.points).map((points) => points[0]),
     legendgroup: curve.label, showlegend: false, hovertemplate: hover, type: "scatter", cliponaxis: false, ...more,
   });
-  // where a point between others is left out of the line, it has a gap
+  // if a point between others is left out, the line has a gap there
   const ends = [line.indexOf(true), line.lastIndexOf(true)];
   const inLine = kept((place) => ends[0] >= 0 && place >= ends[0] && place <= ends[1]);
   const steady = kept((place) => !curve.over[place]);
@@ -135,7 +137,7 @@ function curvesOf(panel) {
 function loadCharts(panel) {
   const curves = curvesOf(panel);
   if (comparesPhases()) phasesBeside(panel);
-  // loads that change, one per curve, are no curve over the load
+  // if loads change in phases and each curve has one load, there is nothing to show over load
   byId("over-load").hidden = comparesPhases() && curves.every((curve) => curve.load.length === 1);
   if (byId("over-load").hidden) return;
   const offered = curves.map((curve) => curve.means[SHOWN.offered.column]);
@@ -154,8 +156,8 @@ function loadCharts(panel) {
     { xaxis: { rangemode: "tozero" }, yaxis: logAxis(curves.flatMap((curve) => curve.means[energy.column])) });
 }
 
-// A logarithmic axis that ends at marks, so that at least two are on it: at round numbers, over many powers of ten at
-// these alone.
+// A logarithmic axis that begins and ends at tick marks, so that it has at least two. The ticks are at round numbers,
+// or only at powers of ten if the axis spans many of them.
 function logAxis(values) {
   const known = values.filter((value) => value > 0);
   if (!known.length) return {};
@@ -174,7 +176,7 @@ function logAxis(values) {
   };
 }
 
-// Latency lines end where saturation begins; saturated points stand at the upper edge.
+// Draws latencies. Lines end before the first saturated point; saturated points have markers at the upper edge.
 function latencyChart(id, title, x, curves, xs) {
   const latency = SHOWN.latency;
   const values = curves.map((curve) => curve.means[latency.column]);
@@ -218,7 +220,7 @@ function shade(alpha) {
   return `rgba(${channelsOf(legible(BLUE)).join()},${Math.max(alpha, 0.05)})`;
 }
 
-// Grey stands for what is off.
+// Colour of a power state; grey for `off`.
 function stateColour(state, colour) {
   return state === "off" ? css("--off") : legible(colour);
 }
@@ -237,10 +239,11 @@ function references(id, title, label, unit, curve, offered, names, axis) {
   draw(id, title, OFFERED, `${label} [${shared.unit}]`, withHollow([curve], traces), { xaxis: { rangemode: "tozero" }, yaxis: axis(names.flatMap(scaled)) });
 }
 
-// Markers of points that the legend names: as many as there are colours of classes.
+// Markers of points that have an entry in the legend. Their number is that of the colours in CLASS_COLOURS.
 const SOLUTION_SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross"];
 
-// Energy to solution against time to solution of programs, a marker per point; a line joins those than which none is better in both.
+// Draws energy to solution over time to solution of programs, with a marker per point. A line connects the points of
+// the Pareto front: no other point is better in both quantities.
 function solutionChart() {
   const known = report.points.words.map((words, point) => ({ words, point, time: valueOf("solution_seconds", point), energy: valueOf("energy_total_j", point) }))
     .filter(({ time }) => typeof time === "number").sort((a, b) => a.time - b.time || a.energy - b.energy);
@@ -250,7 +253,7 @@ function solutionChart() {
   const best = known.filter(({ energy }) => energy < least && ((least = energy), true));
   const hovertemplate = `%{text}: %{x:.5g} ${times.unit}, %{y:.5g} ${energies.unit}<extra></extra>`;
   const dots = (each, name, colour, symbol) => ({ ...xy(each), name, mode: "markers", type: "scatter", marker: { size: 9, color: legible(colour), symbol }, hovertemplate });
-  // a few points have their names in the legend; more of them would be longer than the chart
+  // many names would make the legend longer than the chart, so only a few points have their names in it
   const markers = known.length <= SOLUTION_SYMBOLS.length ? known.map((each, k) => dots([each], plain(each.words) || "points", CLASS_COLOURS[k], SOLUTION_SYMBOLS[k])) : [dots(known, "points", BLUE, "circle")];
   draw("chart-solution", "Energy to solution and run time", `Time to solution [${times.unit}]`, `Energy to solution [${energies.unit}]`, known.length ? [
     { ...xy(best), name: "no other point is better in both", mode: "lines", type: "scatter", line: { shape: "hv", dash: "dash", width: 1, color: css("--dim") }, hoverinfo: "skip" },
@@ -258,10 +261,11 @@ function solutionChart() {
   ] : [], { xaxis: { rangemode: "tozero" } });
 }
 
-// A critical path whose cycles take more letters of the page hides the picture: a click on its entry in the legend shows it.
+// A longer critical path (the number of letters of its data is above this value) would hide the picture. Such a path is
+// shown only after a click on its entry in the legend.
 const MOST_LETTERS = 4000;
 
-// The states of the ranks of a program over time: a picture behind the axes, and the critical path as a line.
+// Draws the states of the ranks of a program over time, as a picture behind the axes, and the critical path as a line.
 function rankChart(point) {
   const kept = report.ranks[point];
   byId("ranks-words").textContent = kept ? rankWords(kept) : "";
@@ -310,10 +314,10 @@ function pointCharts(point) {
   phaseCharts(point);
 }
 
-// A place on an axis of times, for a label.
+// The position on a time axis, as text of a label that appears on hover.
 const FROM = SHOWN.si ? `%{x} ${SHOWN.time}` : "cycle %{x}";
 
-// What was recorded over time; two lines frame the measured window.
+// Draws the recorded curves over time of a point. Two vertical lines mark the ends of the measured window.
 function historyCharts(point) {
   const { series, transient } = report.histories[point] ?? {};
   const [warmup, cycles] = [valueOf("warmup_cycles", point), valueOf("window_cycles", point)];
@@ -338,7 +342,7 @@ function phasesOf(point) {
   return measured.map((phase) => ({ ...phase, from: inTime(point, phase.from_cycle), to: inTime(point, phase.to_cycle), set: inLoad(point, phase.load) }));
 }
 
-// A step per phase of the window.
+// The trace of a quantity over the phases of the load, with a horizontal line per phase.
 function phaseSteps(phases, name, words, colour, dash, more = {}) {
   return {
     x: phases.flatMap((phase) => [phase.from, phase.to, null]),
@@ -348,7 +352,7 @@ function phaseSteps(phases, name, words, colour, dash, more = {}) {
   };
 }
 
-// Hollow markers at the upper edge of latencies for saturated phases, and crosses for those that are not known well.
+// Hollow markers at the upper edge for saturated phases, and crosses on latencies that are not reliable.
 function phaseMarks(phases, top) {
   const [over, late] = [phases.filter((phase) => phase.saturated === "saturated"), phases.filter((phase) => phase.crossed && typeof phase[SHOWN.latency.column] === "number")];
   const middle = (phase) => (phase.from + phase.to) / 2;
@@ -365,7 +369,7 @@ function phaseTop(phases) {
 
 const someKnown = (traces) => traces.filter((trace) => anyKnown(trace.y));
 
-// What each phase of the load of a point offered, accepted and used.
+// Draws offered load, accepted load, latency and power of each phase of a point.
 function phaseCharts(point) {
   const measured = phasesOf(point);
   const steps = (...line) => phaseSteps(measured, ...line);
@@ -382,15 +386,15 @@ function powerOfPhases(id, title, phases, traces) {
   draw(id, title, TIME, `Mean power [${unit}]`, someKnown(traces).map((trace) => ({ ...trace, y: trace.y.map((value) => value && value * scale) })));
 }
 
-// Most points whose phases stand in one chart.
+// Maximum number of points whose phases are drawn in one chart.
 const MOST_BESIDE = 14;
 
-// Whether the loads of all points change, and there are few enough to compare.
+// Whether the loads of all points change in phases, and there are at most MOST_BESIDE points.
 function comparesPhases() {
   return pointCount > 1 && pointCount <= MOST_BESIDE && report.points.words.every((_, point) => phasesOf(point).length);
 }
 
-// The phases of all points of a traffic pattern, a line per point.
+// Draws the phases of all points with one traffic pattern (panel), with a line per point.
 function phasesBeside(panel) {
   const points = curvesOf(panel).flatMap((curve) => curve.points.flatMap((points, place) => points.map((point, seed) => ({
     phases: phasesOf(point),
@@ -405,7 +409,8 @@ function phasesBeside(panel) {
   powerOfPhases("chart-phases-power", `Mean power in each phase${of}`, every, lines("power_mean_w"));
 }
 
-// Channels between routers from the busiest on, a line per class. Where some are hardly used, the axis is logarithmic.
+// Draws the utilisation of channels between routers, busiest first, with a line per link class. If some channels are
+// almost unused, the axis is logarithmic.
 function channelChart(point) {
   const kept = report.channels[point];
   const traces = [];
@@ -434,7 +439,7 @@ const WINDOW_PACKETS = "packets of the window";
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const CLASS_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
-// Share of its bandwidth that each channel of a point used in the window.
+// Utilisation of each channel of a point in the window: its flits as a share of its bandwidth.
 function utilisations(point) {
   const cycles = valueOf("window_cycles", point);
   const bandwidth = decode(report.channels[point].bandwidth);

@@ -1,8 +1,8 @@
 "use strict";
-// Colours that can be told from the ground, in light and dark.
+// Computes colours that readers can distinguish from the background, on light and on dark pages.
 
-// Least contrast (WCAG 2) between what is drawn and the ground behind it. The data colours are chosen for white paper,
-// where the brightest of them have 2.
+// Minimum contrast (by WCAG 2) between a curve or marker and the background. The colours of curves are chosen for white
+// paper, on which the brightest of them have a contrast of 2.
 const LEAST_CONTRAST = { light: 2, dark: 3 };
 
 function printing() {
@@ -30,7 +30,8 @@ function contrast(one, other) {
   return (bright + 0.05) / (dark + 0.05);
 }
 
-// A colour (#rrggbb), nearer to that of the text as far as needed to stand out from the ground.
+// A colour (#rrggbb), mixed with the colour of the text as far as necessary for the minimum contrast with the
+// background.
 function legible(colour) {
   const [ground, ink, least] = [css("--card"), css("--ink"), LEAST_CONTRAST[isDark() ? "dark" : "light"]];
   for (let step = 0; step <= 10; step++) {
@@ -45,7 +46,8 @@ function mix(from, to, share) {
   return `#${channelsOf(from).map((part, k) => Math.round(part + (ends[k] - part) * share).toString(16).padStart(2, "0")).join("")}`;
 }
 
-// So many colours from low to high: those of the scale that stand out from the ground, the most legible for the highest.
+// Colours for `steps` steps from low to high values: those colours of the scale that have enough contrast with the
+// background. The highest value has the colour with the most contrast.
 function ramp(steps) {
   const stops = isDark() ? [...report.heat].reverse() : report.heat;
   const kept = stops.filter((colour) => contrast(colour, css("--card")) >= 2);

@@ -1,5 +1,5 @@
 "use strict";
-// The data of the page, and how it is read.
+// Reads the data of the page, which `report/data.py` has written as JSON.
 
 const report = JSON.parse(document.getElementById("weft-data").textContent);
 const pointCount = report.points.words.length;
@@ -7,7 +7,8 @@ const pointCount = report.points.words.length;
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array, f64: Float64Array };
 const decodedArrays = new Map();
 
-// An array as `pack.py` wrote it: "u16:BASE64", in little-endian order as all machines with a browser have it.
+// Decodes an array from the text that `pack.py` wrote, such as "u16:BASE64". Bytes are in little-endian order, which
+// all machines with a browser use.
 function decode(text) {
   if (!decodedArrays.has(text)) {
     const colon = text.indexOf(":");
@@ -17,7 +18,7 @@ function decode(text) {
   return decodedArrays.get(text);
 }
 
-// The values of a column of the points, or null if no point has one.
+// The values of a column for all points; null if the table of points lacks the column.
 function column(name) {
   const kept = report.points.columns[name];
   if (kept === undefined) return null;
@@ -25,14 +26,14 @@ function column(name) {
   return values.some((value) => value !== null) ? values : null;
 }
 
-// The value of a point, or null.
+// The value of a column for one point; null if it is unknown.
 function valueOf(name, point) {
   const kept = report.points.columns[name];
   if (kept === undefined) return null;
   return Array.isArray(kept) ? kept[point] : kept.all;
 }
 
-// The value of a quantity in its unit, or null.
+// Converts a stored value to the unit of its quantity; null if the value is missing.
 function inUnit({ scale }, value) {
   return typeof value === "number" ? scale * value : value ?? null;
 }
@@ -41,7 +42,7 @@ function anyKnown(values) {
   return values.some((value) => value !== null && value !== undefined);
 }
 
-// The least and the largest of some numbers, of which there may be too many for Math.min.
+// Minimum and maximum of an array that can have too many numbers for a call of Math.min.
 function extent(values) {
   return values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
 }
@@ -50,7 +51,7 @@ function axisTitle(quantity) {
   return quantity.unit ? `${quantity.label} [${quantity.unit}]` : quantity.label;
 }
 
-// An element with properties and children; text is never read as HTML.
+// Makes an HTML element with properties and children. Strings become text, and are never interpreted as HTML.
 function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);

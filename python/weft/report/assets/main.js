@@ -1,5 +1,5 @@
 "use strict";
-// Puts the page together: tables, selectors, and what follows from choosing a curve or a point.
+// Builds the page: tables and selectors, and the functions that run when the reader chooses a curve or a point.
 
 const view = new NetworkView();
 let tableRows = [];
@@ -79,7 +79,7 @@ const ENDLESS = {
   not_complete: { mark: "cut", words: "cut off at the longest window, before its batches or programs were complete" },
 };
 
-// Why the latency of a point has no limit or is not known: a key of ENDLESS, or null.
+// The reason why the latency of a point grows without limit or is unknown, as a key of ENDLESS; null if there is none.
 function whyEndless(point) {
   const ending = valueOf("ending", point);
   if (ending === "stalled") return ending;
@@ -92,24 +92,24 @@ function endless(why) {
   return report.points.words.some((_, point) => whyEndless(point) === why) ? `${mark}: ${words}.` : "";
 }
 
-// A cell with a number and the mark of its point or phase, if that is one of the marks of the column.
+// A cell with a number, and with the mark of its point or phase if numbers of this column have this mark.
 function withMark(value, { marks }, mark) {
   return typeof value === "number" && marks.includes(mark) ? { value, mark, title: report.marks[mark] } : value;
 }
 
-// What marks mean, in the order of `report.marks`.
+// The meanings of the used marks (signs after numbers), in the order of `report.marks`.
 function meanings(used) {
   return Object.entries(report.marks).filter(([mark]) => used.has(mark)).map(([mark, words]) => `${mark}: ${words}`);
 }
 
-// A cell of what the sweep set: a model by its name where that is enough, and with all options on hover.
+// A cell with a coordinate of a point. A model has only its name if that is enough, and all its options on hover.
 function coordinate(path, point) {
   const value = valueOf(path, point);
   const brief = report.points.brief[path];
   return brief ? { text: Array.isArray(brief) ? brief[point] : brief.all, value, title: value } : value;
 }
 
-// A cell of what was measured; a latency without a limit is said to be one, and its number stands on hover.
+// A cell with a measured number. If a latency grows without limit, the cell says so, and its number appears on hover.
 function measured(each, point) {
   const value = inUnit(each, valueOf(each.column, point));
   const why = each.column.startsWith("packet_latency") && whyEndless(point);
@@ -117,7 +117,7 @@ function measured(each, point) {
   return { text: ENDLESS[why].mark, value: null, title: `${ENDLESS[why].words}; in this window ${inWords(value, each)}` };
 }
 
-// Everything about one point.
+// Shows all data about one point.
 function choosePoint(point) {
   byId("point-select").value = point;
   tableRows.forEach((row, k) => row.classList.toggle("chosen", k === point));
@@ -136,7 +136,7 @@ function choosePoint(point) {
   byId("utilisation-note").hidden = !beyondOne(point);
 }
 
-// The table of a list that each point has: its link classes, its jobs.
+// The table of a list that each point has, for example its link classes or jobs.
 function listed({ name, caption, key, head, columns, rows }, point) {
   const place = element("div", { id: `${name}-table` });
   const entries = rows[point];
@@ -148,13 +148,13 @@ function listed({ name, caption, key, head, columns, rows }, point) {
   return place;
 }
 
-// Whether some number that the page shows of a point is a utilisation above 1.
+// Whether the page shows a utilisation above 1 for a point.
 function beyondOne(point) {
   const listings = report.listings.flatMap(({ columns, rows }) => columns.filter(({ column: name }) => name.startsWith("utilisation")).flatMap(({ column: name }) => rows[point].map((entry) => entry[name])));
   return [...listings, ...(report.channels[point] ? utilisations(point) : [])].some((value) => value > 1);
 }
 
-// The busiest channels, for those who can't hover; a row points its link out in the drawing.
+// Shows a table of the busiest channels, for readers who can't hover. A click on a row marks its link in the drawing.
 function busyTable(point) {
   const place = byId("busy-table");
   place.replaceChildren();
@@ -191,7 +191,7 @@ if (pointCount > 1 && !report.programs) showPanels();
 else byId("load-charts").hidden = true;
 showCurves();
 if (report.programs) {
-  // programs have no load: nothing is to be shown over one
+  // programs have no load, so the tables and charts over load are hidden
   for (const each of [byId("curve-table"), byId("curve"), document.querySelector('nav a[href="#curve"]')]) each.hidden = true;
   solutionChart();
 }
@@ -199,7 +199,7 @@ showPoints();
 roomNote();
 choosePoint(report.first);
 
-// Everything that is drawn, again: its colours or its space have changed.
+// Draws all charts again, because the colours or the available space have changed.
 function redraw() {
   if (report.programs) solutionChart();
   else if (pointCount > 1) loadCharts(shownPanel);

@@ -1,8 +1,9 @@
 "use strict";
-// What the links of the drawing show: utilisation or power states, over the window or over time; details on hover.
+// Chooses the styles of the links in the drawing of a network: by utilisation or power state, in the window or over
+// time. Shows details on hover.
 
 const RAMP_STEPS = 24;
-// Below this share of its upper end a logarithmic scale has one colour.
+// On a logarithmic scale, all values below this share of the upper end have the same colour.
 const LOG_SPAN = 1e-3;
 
 class NetworkView {
@@ -19,7 +20,7 @@ class NetworkView {
     });
   }
 
-  // Shows a point, or says why it can't be shown.
+  // Shows a point, or a text that says why it can't be shown.
   show(point) {
     this.stop();
     this.point = point;
@@ -41,7 +42,7 @@ class NetworkView {
     this.whenChanged();
   }
 
-  // Choices that this point has data for.
+  // Fills the selectors with the choices for which the point has data.
   offer() {
     const slept = Object.keys(this.kept.cycles).some((state) => state !== "on");
     const stuck = report.waiting[this.point];
@@ -67,7 +68,8 @@ class NetworkView {
     return Number(byId("network-slider").value);
   }
 
-  // Share of its bandwidth that each channel uses in what is shown; null where a film kept states only.
+  // Utilisation of each channel in the window, or in the shown picture of the film (values over time). The result is
+  // null if the film has only power states.
   shownUse() {
     if (!this.filming()) return this.use;
     if (!this.film.flits) return null;
@@ -92,7 +94,8 @@ class NetworkView {
     this.tell(this.found, ...(this.at ?? [0, 0]));
   }
 
-  // Channels that carried nothing are grey and dashed, so that those that carried little can be told from them.
+  // Draws channels by utilisation. Channels without flits are grey and dashed, so that they differ from channels with
+  // few flits.
   paintUse(log) {
     const use = this.shownUse();
     if (!use) {
@@ -108,7 +111,8 @@ class NetworkView {
     this.legendOfIdle(use, "not used");
   }
 
-  // Colours by the share of the scale, from 0 to 1; channels of value 0 apart.
+  // Draws each channel in the colour of its share of the scale (0 to 1). Channels with the value 0 have a separate
+  // style.
   paintShares(values, share) {
     const step = (value) => (value ? 1 + Math.min(RAMP_STEPS - 1, Math.max(0, Math.floor(RAMP_STEPS * share(value)))) : 0);
     const colours = ramp(RAMP_STEPS);
@@ -140,7 +144,7 @@ class NetworkView {
     this.legendOfIdle(awake, "off during the whole window");
   }
 
-  // The channels that lead to the queues of the wait-for cycle.
+  // Marks the channels that lead to the queues whose packets wait for each other in a cycle.
   paintStall() {
     const waits = new Set(report.waiting[this.point].map(([router, port]) => `${router} ${port}`));
     const { links } = this.network;
@@ -168,8 +172,9 @@ class NetworkView {
     return Object.fromEntries(Object.entries(this.kept.cycles).map(([state, text]) => [state, decode(text)]));
   }
 
-  // The same scale for all pictures of a film, so that they can be compared. In short intervals a channel may count more
-  // than its bandwidth, since flits are counted ahead of the wire: that is no higher utilisation.
+  // Upper end of the scale. It is the same for all pictures of a film, so that readers can compare them. In a short
+  // interval, a channel can count more flits than its bandwidth allows, because flits are counted before they are on
+  // the link. The scale does not count this as a utilisation above 1.
   top() {
     if (!this.filming()) return Math.max(...chunked(this.use, Math.max), 1e-9);
     if (!this.film.top) {
@@ -221,7 +226,7 @@ class NetworkView {
     byId("network-play").setAttribute("aria-label", "play");
   }
 
-  // Marks a link from a table.
+  // Marks a link that the reader chose in a table.
   point_out(link) {
     this.canvas.mark({ link });
     const [x1, y1, , , x2, y2] = this.canvas.curve(link);
@@ -259,7 +264,7 @@ class NetworkView {
     return (channel < links ? decode(this.network.forward)[channel] : decode(this.network.backward)[channel - links]) - 1;
   }
 
-  // Lines of the details: name, then a value per channel.
+  // Rows of the details about a link: a name, then a value for each of its channels.
   channelRows(channels) {
     const each = (name, of) => [name, ...channels.map(of)];
     const flits = decode(this.kept.flits);

@@ -1,18 +1,20 @@
 "use strict";
-// How numbers are written. `si` is the same function as that of `text/si.py`, and one table of tests holds both.
+// Writes numbers as text. `si` does the same as the function in `text/si.py`, and the tests check the two with the same
+// numbers.
 
 const PREFIXES = ["a", "f", "p", "n", "\u00b5", "m", "", "k", "M", "G", "T", "P", "E"];
 const NO_PREFIX = PREFIXES.indexOf("");
-// Units that take a prefix; the others are written as they are: cycles, pJ/bit, flits/cycle.
+// Units that get a prefix such as k. Other units have none: cycles, pJ/bit, flits/cycle.
 const PREFIXED = new Set(["J", "W", "s"]);
 
-// The place in PREFIXES, counted from no prefix, that suits a number with so many significant digits.
+// Position in PREFIXES (0 is no prefix) of the prefix that suits a number, if the number is rounded to `digits`
+// significant digits.
 function prefixPlace(value, digits) {
   const exponent = Number(value.toExponential(digits - 1).split("e")[1]);
   return Math.min(Math.max(Math.floor(exponent / 3), -NO_PREFIX), PREFIXES.length - 1 - NO_PREFIX);
 }
 
-// A number with so many significant digits, in its unit with the prefix that suits it: 28.4 kW.
+// A number with `digits` significant digits and its unit with a suitable prefix, for example 28.4 kW.
 function si(value, unit, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
   if (!value) return `0 ${unit}`;
@@ -20,8 +22,8 @@ function si(value, unit, digits = 3) {
   return `${Number((value / 10 ** (3 * place)).toPrecision(digits))} ${PREFIXES[NO_PREFIX + place]}${unit}`;
 }
 
-// One prefix for all values of a table column or an axis, that of the largest,
-// which has four significant digits: {unit, scale, digits}.
+// A common prefix for all values of a table column or axis, as {unit, scale, digits}. It suits the largest value, which
+// gets four significant digits.
 function sharedPrefix(values, unit) {
   const sizes = values.filter((value) => typeof value === "number").map(Math.abs);
   const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
@@ -31,8 +33,8 @@ function sharedPrefix(values, unit) {
   return { unit: PREFIXES[NO_PREFIX + place] + unit, scale, digits: Math.max(0, 3 - Math.floor(Math.log10(largest * scale))) };
 }
 
-// A number for reading: so many decimal places, or four significant digits where none are given. A number that would be
-// written as zero keeps two significant digits. Thousands are set apart.
+// A number as text, with `digits` decimal places, or with four significant digits if `digits` is undefined. A number
+// that would be rounded to zero has two significant digits instead. Thousands are separated.
 function written(value, digits) {
   if (value === null || value === undefined) return "-";
   if (typeof value !== "number") return String(value);
@@ -42,12 +44,12 @@ function written(value, digits) {
   return value.toLocaleString("en-US", places).replaceAll(",", "\u2009");
 }
 
-// So many significant digits, without an exponent.
+// A number with `digits` significant digits, without an exponent.
 function plainDigits(value, digits) {
   return value.toLocaleString("en-US", { maximumSignificantDigits: digits, useGrouping: false });
 }
 
-// A number with its unit, as it stands in a text.
+// A number with its unit, as text.
 function inWords(value, { unit, digits }) {
   if (typeof value === "number" && PREFIXED.has(unit)) return si(value, unit, 4);
   return [written(value, digits), unit].filter(Boolean).join(" ");

@@ -1,19 +1,19 @@
 "use strict";
-// Tables that sort: a click or Enter on a head sorts by it, once more turns the order. Rows that can be chosen are one
-// stop for the Tab key; arrows go up and down.
+// Makes tables that readers can sort: a click or Enter on a heading sorts by its column, and a second one reverses the
+// order. If rows can be chosen, the Tab key enters the table once, and the arrow keys move from row to row.
 
-// Texts with more letters are broken into lines.
+// A text with more letters than this number is broken into lines.
 const LONG = 36;
 
-// Fills `place`. Heads have `label`, `unit`, `title` and `digits`; rows are lists of values, or of {text, value, title}:
-// what stands there, by what it is sorted (null: last), and what is told on hover; or of {mark, value, title}: a number and
-// the sign behind it. Numbers in J, W and s have one prefix per column.
-// `onRow(index)` is called for a row that was chosen; `caption` stands above.
+// Fills the element `place` with a table. Heads have `label`, `unit`, `title` and `digits`. Rows are lists of cells. A
+// cell is a value, or {text, value, title}: its text, the value by which it is sorted (null is last), and a text on
+// hover. Or a cell is {mark, value, title}: a number and the sign after it. Numbers in J, W and s have the same prefix
+// in a column. `onRow(index)` is called when a row is chosen, and `caption` is written above the table.
 function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
   const body = element("tbody");
   const numeric = heads.map((_, at) => rows.some((row) => typeof worth(row[at]) === "number"));
   const units = heads.map((head, at) => sharedPrefix(rows.map((row) => worth(row[at])), head.unit));
-  // where some numbers have a mark, the digits of the others stay below theirs
+  // if some numbers have a mark, a blank after the others aligns the digits
   const marked = heads.map((_, at) => rows.some((row) => row[at]?.mark));
   const made = rows.map((row, index) => {
     const cells = row.map((value, at) => {
@@ -73,12 +73,12 @@ function sortable(place, heads, rows, { caption = "", onRow = null } = {}) {
   }
 }
 
-// The value of a cell, by which it is sorted.
+// The value by which a cell is sorted.
 function worth(cell) {
   return cell !== null && typeof cell === "object" ? cell.value : cell;
 }
 
-// Numbers by size, words by alphabet, what is missing last.
+// Compares two values for sorting: numbers by size, words by alphabet, missing values last.
 function compared(a, b, down) {
   if (a === null || b === null) return (a === null) - (b === null);
   const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
