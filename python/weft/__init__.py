@@ -83,7 +83,7 @@ _HOME = {
     "pattern": "weft.scenario.python_models",
     "routing": "weft.scenario.python_models",
 }
-# Maps old names of public functions to their new names. The old names still work for one minor version.
+# New names of renamed public functions, by their old names. The old names still work for one minor version.
 _RENAMED = {"open": "open_results"}
 
 

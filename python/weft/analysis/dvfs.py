@@ -201,7 +201,7 @@ def _of_window(channels: pl.DataFrame, prices: Prices) -> tuple[Numbers, Numbers
 def _of_samples(
     results: ResultSet, point: int, channels: pl.DataFrame, prices: Prices
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Flits, powered cycles and energy [fJ] of each channel in each sample of the window; shapes (samples, channels).
+    """Flits, cycles with power and energy [fJ] of each channel in each sample of the window; shape (samples, channels).
 
     If only a part of a sample is inside the window, only that part counts. The dynamic energy of a channel in the
     window is divided among the samples in proportion to their flits.

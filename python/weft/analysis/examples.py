@@ -79,7 +79,7 @@ def indirect_links() -> Active:
 def indirect_request(active: Active, source: int, target: int) -> int:
     """Number of the router from which `source` requests a link to the target of a flow (section IV-B).
 
-    The router is the lowest-numbered one over which the flow has no two-hop path yet.
+    The result is the lowest-numbered router over which the flow has no two-hop path yet.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def indirect_request(active: Active, source: int, target: int) -> int:
 
 
 def dropped_link() -> Mapping[str, npt.NDArray[np.float64]]:
-    """Loads of the channels of the four routers in Fig. 5 [flits/cycle]; shapes (4, 4).
+    """Loads of the channels between the four routers in Fig. 5 [flits/cycle], as arrays of shape (4, 4).
 
     In the entry ``before`` all links are on. In ``naive`` the least used link of R0 is off. In ``type_aware`` the link
     of R0 with the least minimal traffic is off.

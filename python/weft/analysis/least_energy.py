@@ -2,7 +2,7 @@
 
 Source: our own method to choose the thresholds of a policy for a workload. A policy qualifies if its programs take
 at most a given share more time than programs on links that are always on. Run times and energies are means over seeds.
-The result is the policy with the least energy among the qualifying ones. The energy of each policy is compared with a
+The result is the policy with the least energy among those that qualify. The energy of each policy is compared with a
 floor. A trunk consists of parallel links between two routers, its members. The floor is the energy that the always-on
 run would have if only one member of each trunk cost static energy. The floor assumes that future traffic is known, that
 no link changes its state, and that no time is lost. If the user gives the times that a link takes to wake and to go
@@ -77,11 +77,12 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
         policies. ``flawed``: number of policies with a flaw in one of their runs (see `Results.flaws`). The choice
         ignores these policies. ``fast_enough``: number of the other policies whose run time is within the limit.
         ``policy``: the policy with the least energy among these. ``runs``: number of runs (seeds) of this policy.
-        ``time_change``, ``energy_change``: relative change of run time and energy against links that are always on.
-        ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and for
-        links that are always on. ``floor_change``: energy of the floor relative to that of links that are always on,
-        minus 1. ``above_floor``: energy of the policy divided by the energy of the floor, minus 1. ``oracle_change``,
-        ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null without `changes`.
+        ``time_change``, ``energy_change``: run time and energy relative to those with links that are always on, minus
+        1. ``time_ci95``, ``energy_ci95``: half of the 95 % confidence interval of each change; null for one seed, and
+        for links that are always on. ``floor_change``: energy of the floor relative to that of links that are always
+        on, minus 1. ``above_floor``: energy of the policy divided by the energy of the floor, minus 1.
+        ``oracle_change``, ``above_oracle``: the same two numbers for the policy of `weft.analysis.trunk_oracle`; null
+        without `changes`.
 
     Raises
     ------

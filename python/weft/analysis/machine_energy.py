@@ -161,7 +161,7 @@ def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
 
 
 def _cores_per_node(scenario: Mapping[str, Any]) -> int:
-    """Largest number of cores per node of any scheduler of the scenario; 1 if no scheduler shares nodes."""
+    """Largest number of cores per node that a workload `scheduler` of the scenario sets; 1 if none sets it."""
     traffic = scenario["traffic"]
     schedulers = ((job.get("workload") or {}).get("scheduler") or {} for job in [traffic, *(traffic.get("jobs") or [])])
     return max(each.get("cores_per_node") or 1 for each in schedulers)
@@ -342,10 +342,11 @@ def table(
 
         - ``reference``: name of the reference with which the row is compared.
         - ``runtime_s``, ``runtime``: run time [s], and run time as a multiple of the run time of the reference.
-        - ``switches``, ``ports``: number of switches and of ports.
+        - ``switches``, ``ports``: number of switches (routers), and of all their ports.
         - ``ports_on_share`` (U_ports): share of the time in which ports are not asleep.
-        - ``w_ports``, ``w_sw``, ``w_net``: relative power of the ports, of a switch and of the network.
-        - ``e_net``: relative energy of the network.
+        - ``w_ports``, ``w_sw``: power of the ports and of a switch, as shares of their power with all ports on.
+          ``w_net``: power of the network, relative to the reference network with all ports on.
+        - ``e_net``: energy of the network: ``w_net`` times ``runtime``.
         - ``run_task``, ``run_task_of_tasks``: share of time in which a core does not wait for messages, as mean over
           all cores and over the ranks.
         - ``idle_share``: power of an idle node, as a share of its full power.
@@ -396,7 +397,7 @@ def _rows(results: ResultSet, point: int, machine: Machine, references: Referenc
 def _of_nodes(
     machine: Machine, reference: Reference, run: Run, network: tuple[float, float | None], idle: float | None
 ) -> dict[str, Any]:
-    """The columns that depend on the power of an idle node: power and energy of nodes and machine.
+    """The columns of a table row that depend on the power of an idle node: power and energy of nodes and machine.
 
     `network` holds W_net and the relative run time of the point.
     """

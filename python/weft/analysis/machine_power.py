@@ -141,7 +141,7 @@ class Task:
         return shares.network * self.w_net + (1 - shares.network) * self.w_nodes(idle)
 
     def e_cluster(self, shares: Shares, idle: float) -> float:
-        """Energy of the machine: its relative power times the relative run time (E_cluster)."""
+        """Energy of the machine, which is its relative power (`w_cluster`) times its relative run time (E_cluster)."""
         return self.w_cluster(shares, idle) * self.runtime
 
     def equal_idle_share(self, other: Task, shares: Shares) -> float | None:

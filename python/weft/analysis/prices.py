@@ -103,8 +103,8 @@ class Prices:
 
 
 def _static(text: str, bits: float, cycle_fs: float) -> float:
-    """Reads the static price of a channel with a bandwidth of one flit per cycle [fJ/cycle].
+    """Reads the static price of a channel [fJ/cycle], for a bandwidth of one flit per cycle.
 
-    A watt is a femtojoule per femtosecond.
+    A price is in watts or per bit. A watt is a femtojoule per femtosecond.
     """
     return number(text, _POWER) * cycle_fs if text.endswith("W") else number(text, _PER_BIT) * bits

@@ -89,7 +89,7 @@ def _nothing(results: ResultSet) -> ResultsError:
 
 
 def _row(summary: Mapping[str, Any], episode: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Row of the table for an episode. If a point has no episode, its row states the reason."""
+    """The table row of an episode (a time with failed parts). If a point has no episode, its row states the reason."""
     parts = {part["part"]: part for part in summary["fault_parts"]}
     lacking = [parts[part]["unknown"] for part in ("before", "after") if parts[part]["unknown"]]
     # dropped packets are not named as a flaw, because the table has a column for them

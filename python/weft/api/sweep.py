@@ -450,7 +450,7 @@ class Sweep:
             - ``wider_than_tolerance``: whether ``steady_load`` and ``saturated_load`` differ by more than the
               tolerance, because runs at loads between them had not settled.
             - ``flaw``: reason why the latency is not reliable (not settled, nothing measured), or null.
-            - ``loads_run``: all loads that were run, as a string.
+            - ``loads_run``: all loads that the search has run, as a string.
             - ``warned_of``: null, or the parameter of the power policy for which Weft warns that the network can also
               saturate at other loads.
 

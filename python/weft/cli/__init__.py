@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except OSError as problem:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(problem, BrokenPipeError):  # a program that reads our output may end early
+        if not isinstance(problem, BrokenPipeError):  # a reader of our output can end early
             return _refused(WriteError.of("standard output", problem))
     return status
 

@@ -1,4 +1,4 @@
-"""``weft analyse policies`` finds the policy with the least energy to solution that costs little run time."""
+"""``weft analyse policies`` finds the power policy with the least energy that lengthens runs only a little."""
 
 from __future__ import annotations
 

@@ -138,21 +138,21 @@ def _no_scenario(text: str) -> str:
 
 
 def natural(text: str) -> int:
-    """The value of an option as a whole number from 0 on."""
+    """The value of an option as a whole number of 0 or more."""
     if not text.isdecimal() or int(text) >= 1 << 32:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {_MOST}")
     return int(text)
 
 
 def seed(text: str) -> int:
-    """A seed of random numbers: a whole number from 0 on."""
+    """The value of an option as a seed of random numbers: a whole number of 0 or more."""
     if not text.isdecimal() or int(text) > _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a seed: write a whole number from 0 to {_MOST}")
     return int(text)
 
 
 def cycle(text: str) -> int:
-    """The value of an option as the number of a cycle, from 0 on."""
+    """The value of an option as a cycle: a whole number of 0 or more."""
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise argparse.ArgumentTypeError(f"{text!r} is not a cycle: write a whole number of 0 or more")
     return int(text)
@@ -194,7 +194,7 @@ def interval(text: str) -> str:
 
 
 def positive(text: str) -> int:
-    """The value of an option as a whole number from 1 on."""
+    """The value of an option as a whole number of 1 or more."""
     if not text.isdecimal() or not 0 < int(text) <= _MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {_MOST}")
     return int(text)

@@ -208,7 +208,7 @@ def _programs(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[str]:
 def _which(points: Sequence[Point], of: Sequence[Point]) -> str:
     """String that identifies some points of a sweep by their coordinates.
 
-    The string omits a coordinate if these points have all values of the coordinate in the sweep.
+    A coordinate is left out if these points have every value that it has in the sweep.
     """
     parts = []
     for path in of[0].coordinates:

@@ -146,7 +146,7 @@ def _cells(compared: Comparison, quantity: Quantity) -> tuple[list[dict[str, Any
 def _table(compared: Comparison, quantity: Quantity) -> list[str]:
     """Lines of a table with the values of one quantity in both sets, at each place (combination of coordinates).
 
-    The last line counts the places at which the quantity differs.
+    The last line counts the places at which the quantity differs significantly.
     """
     from weft.text.columns import columns
 

@@ -119,7 +119,7 @@ def _are_averaged(database: Database, table: str, sql: str) -> bool:
 
 
 def _averaged(database: Database, sql: str) -> str:
-    """SQL query for the means over the seeds, with confidence intervals, of the rows of another query."""
+    """SQL query for means over the seeds, with confidence intervals, computed from the rows of the query `sql`."""
     from weft.results import over_seeds
 
     head, rows = database.rows(sql)

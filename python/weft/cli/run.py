@@ -175,7 +175,7 @@ def _bounds(sweep: Sweep, results: Results) -> list[str]:
     if not program_table.are_some(results):
         return []
 
-    # only points with a finished program, because computing the bounds of a large program takes long
+    # bounds are computed only for points with a finished program, because they take long for a large program
     ended = {
         point["hash"]
         for point, summary in zip(results.points, results.summaries, strict=True)

@@ -82,7 +82,7 @@ def _some(rows: list[int]) -> str:
 
 
 def _replay(results: ResultSet, row: int) -> str:
-    """The command that runs only this point, in a folder without results, to reproduce its stall."""
+    """The command that runs only this point, in a new folder, to reproduce its stall."""
     folder = results.folder(row)
     scenario, out = folder / "scenario.yaml", results.root / f"replay-{folder.name}"
     return shlex.join([*_weft(), "run", str(scenario), "--out", str(out), "--force"])

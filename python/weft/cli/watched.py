@@ -32,7 +32,7 @@ def report(sweep: Sweep, names: Sequence[str], *, threads: int, blocks: int, for
 
 
 def taken(sweep: Sweep, what: str) -> list[str]:
-    """Lines that name the point that was run; empty unless the sweep has several points."""
+    """Lines that name the point to which the output `what` belongs (the first); empty if the sweep has only one."""
     from weft.text.labels import label
 
     if len(sweep) == 1:

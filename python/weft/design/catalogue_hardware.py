@@ -60,7 +60,7 @@ class Hardware:
 
     @classmethod
     def of(cls, speed: str, cables: str, terminal_cables: str = "dac", routers: str = "switches") -> Hardware:
-        """The hardware that the catalogue lists for these values.
+        """The hardware that the catalogue lists for these values of the keys.
 
         Raises
         ------

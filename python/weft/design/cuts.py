@@ -4,9 +4,10 @@ A bisection divides the routers into two halves with as few links between them a
 halves for each of many random seeds, and the engine balances and improves them. The cut with the fewest links is kept.
 
 Source: G. Karypis, V. Kumar, "A Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs", SIAM J.
-Sci. Comput. 20(1), 1998. Any cut that is found in this way is an upper bound of the bisection. If all routers have the
-same number of terminals, the second smallest eigenvalue of the Laplacian gives a lower bound (M. Fiedler, "Algebraic
-Connectivity of Graphs", Czechoslovak Math. J. 23, 1973; B. Mohar, "Isoperimetric Numbers of Graphs", JCTB 47, 1989).
+Sci. Comput. 20(1), 1998. The links of any cut that is found in this way are an upper bound of the bisection. If all
+routers have the same number of terminals, the second smallest eigenvalue of the Laplacian gives a lower bound (M.
+Fiedler, "Algebraic Connectivity of Graphs", Czechoslovak Math. J. 23, 1973; B. Mohar, "Isoperimetric Numbers of
+Graphs", JCTB 47, 1989).
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class MeasuredDesign:
 
     @cached_property
     def plan(self) -> Plan | None:
-        """The numbers of this network by formula; ``None`` if no formula describes it."""
+        """The numbers of this network that formulas give; ``None`` if no formula describes the network."""
         ((name, parameters),) = self.topology.items()
         plain = parameters.get("trunk_width", 1) == 1 and not parameters.get("escape_rings")
         plan = FAMILIES[name].plan(parameters) if name in FAMILIES and plain else None

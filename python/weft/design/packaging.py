@@ -1,4 +1,4 @@
-"""Computes the places of routers, and the lengths of the cables between them.
+"""Computes the places of routers in racks, and the lengths of the cables between them.
 
 Source: FleX (IEEE Access 2022), section IV-A and Fig. 7. A rack holds routers and their terminals, and racks form a
 grid. The length of a cable between two places is their Manhattan distance plus a constant overhead.

@@ -54,7 +54,7 @@ class Failures:
             )
 
     def shares(self) -> npt.NDArray[np.float64]:
-        """The shares of failed links at which the trials are examined, without 0."""
+        """The shares of failed links (above 0) at which Weft checks whether the network is still connected."""
         steps = np.arange(1, math.floor(1 / self.step + 1e-9) + 1, dtype=np.float64)
         return self.step * steps
 

@@ -9,7 +9,7 @@ from weft.errors import WeftError
 
 # Words that say how exact the cost of a design is: the value of a formula, or only a lower bound.
 BY_FORMULA, AT_LEAST = "by formula", "at least"
-# Maximum number of terminals of a design, and of ports of a router, because larger searches take minutes.
+# Maximum number of terminals that a user can request, and of ports of a router, because larger searches take minutes.
 MOST_TERMINALS, MOST_PORTS = 10_000_000, 512
 # Limits of a search: column, direction (1: at most, -1: at least), description and unit of each.
 LIMITS = {

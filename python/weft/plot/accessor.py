@@ -83,7 +83,7 @@ class Shown(Asked, Looks, total=False):
 
 
 class Drawn:
-    """An attribute of `Plots` that draws one kind of figure. The name of the attribute is the name of the kind."""
+    """Descriptor for an attribute of `Plots` that draws one kind of figure. The attribute has the name of the kind."""
 
     def __set_name__(self, owner: type[Plots], name: KindName) -> None:
         self._kind: KindName = name

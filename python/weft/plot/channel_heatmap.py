@@ -1,4 +1,4 @@
-"""Heat map of channel utilisation: rows are the sending routers, and columns are the receiving routers."""
+"""Draws a heat map of channel utilisation: rows are the sending routers, and columns are the receiving routers."""
 
 from __future__ import annotations
 

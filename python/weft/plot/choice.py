@@ -164,14 +164,14 @@ class Choice:
         return self._spots(())
 
     def seeds(self, most: int) -> dict[str, list[Spot]]:
-        """The chosen points, grouped by their name without the seed.
+        """The chosen points, grouped by their label without the seed.
 
-        Points that differ only in the seed have the same name.
+        Points that differ only in the seed have the same label.
 
         Raises
         ------
         ResultsError
-            If the points have more than `most` names.
+            If there are more than `most` groups.
         """
         count = sum(len(part.points) for part in self.parts)
         if count > most:
@@ -200,7 +200,7 @@ class Choice:
         return groups
 
     def _spots(self, but: Sequence[str]) -> list[Spot]:
-        """The chosen points, named by the coordinates in which they differ, except the coordinates in `but`."""
+        """The chosen points, with labels that contain the coordinates in which they differ, but not those in `but`."""
         words = [self._words(part, point) for part in self.parts for point in part.points]
         paths = [path for path in dict.fromkeys(path for each in words for path in each) if path not in but]
         varied = [path for path in paths if len({each.get(path) for each in words}) > 1]
@@ -218,7 +218,7 @@ class Choice:
         return sorted(spots, key=lambda spot: self.appearance.rank(spot.label))
 
     def spot(self) -> Spot:
-        """The only point.
+        """The chosen point, for a figure that shows only one.
 
         Raises
         ------

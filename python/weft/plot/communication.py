@@ -1,4 +1,4 @@
-"""Heat map of a program's messages: rows are the sending ranks, and columns are the receiving ranks."""
+"""Draws a heat map of a program's messages: rows are the sending ranks, and columns are the receiving ranks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from weft.plot.style import Picture
 
-# Maximum number of rows that a figure in a printed column can show. With more ranks, several ranks share a cell, which
-# shows the sum of their messages.
+# Maximum number of rows that are visible in a column of a printed paper. With more ranks, several ranks share a cell,
+# which shows the sum of their messages.
 _CELLS = 256
 
 

@@ -206,7 +206,7 @@ def _map(
 
 
 def _spread(tree: Tree, sender: Ints, receiver: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Positions of the routers in their rows of the map, ordered by the routers to which their channels lead."""
+    """Position of each router in its row of the map. Routers are near the routers to which their channels lead."""
     distance = tree.distance
     x = np.full(len(distance), 0.5)
     for hops in range(int(distance.max()) + 1):

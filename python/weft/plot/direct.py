@@ -93,9 +93,9 @@ def _end(axes: Axes, line: Line2D) -> tuple[float, float] | None:
 
 
 def _apart(levels: Sequence[float], step: float) -> list[float]:
-    """Levels that are at least `step` apart and as near as possible to the requested levels, in the same order."""
+    """Heights of labels, at least `step` apart and as near as possible to the wanted heights, in their order."""
     order = np.argsort(levels, kind="stable")
-    # neighbours that are too near form a group around the mean of their requested levels
+    # labels that would overlap form a group around the mean of their wanted heights
     groups: list[list[float]] = []
     for place in order:
         groups.append([levels[place]])

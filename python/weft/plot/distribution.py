@@ -137,7 +137,7 @@ def without_packets(spots: Sequence[Spot], what: str, *, of: int) -> list[Artist
 
 
 def figure(choice: Choice, label: str, column: str, line: Callable[[Floats, Floats], Line]) -> Figure:
-    """Draws a panel with a line per curve over latency, and the range over the seeds around each line.
+    """Draws a panel with a line over latency for each curve. The range over the seeds is shaded around the line.
 
     `line` makes a line from latencies and their numbers of packets. `label` is the label of the vertical axis, and
     `column` is the name of its values in the numbers of the figure.
@@ -185,7 +185,7 @@ def wide(low: float, high: float) -> bool:
 
 
 def thin(values: Floats, heights: Floats) -> npt.NDArray[np.intp]:
-    """Indices of the steps to draw if there are very many.
+    """Indices of the steps of a line to draw, if it has more steps than are visible.
 
     If several steps have the same place on paper, only the first is drawn. The last step is always drawn.
     """

@@ -1,4 +1,4 @@
-"""Energy per delivered bit over load, next to that of always-on links and of ideal links."""
+"""Draws energy per delivered bit over load, next to that of always-on links and of ideal links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How evenly terminals inject their flits: the load of each terminal, the greatest first, with Jain's index."""
+"""Draws how evenly terminals inject flits: the load of each terminal, greatest first, with Jain's fairness index."""
 
 from __future__ import annotations
 

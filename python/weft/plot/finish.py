@@ -33,7 +33,7 @@ _BESIDE = 0.4
 _PAGE, _LOW = 8.5, 1.2
 # Maximum share of the width of a panel for the names of its rows, and maximum number of lines of each name.
 _BESIDE_ROWS, _LINES = 0.3, 2
-# Space [inches] next to a panel for the numbers and the label of its second axis.
+# Space next to a panel for the numbers and the label of a second axis in other units [inches].
 _AROUND = 0.5
 
 

@@ -74,7 +74,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _bars(choice: Choice) -> list[_Bar]:
-    """The bars of the figure: jobs of the chosen points that send batches."""
+    """The bars of the figure, one for each job that sends a batch, in each group of points that differ only in seed."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for spots in choice.seeds(_POINTS).values():
         for spot in spots:

@@ -91,7 +91,7 @@ KindName = Literal[
 ]
 FORMATS = ("pdf", "svg", "png")
 DEFAULT: KindName = "load"
-# Names of the default kinds of figure for batches and for programs.
+# Names of the kinds of figure that are drawn by default for results of batches and of programs.
 JOBS: KindName = "jobs"
 PROGRAMS: KindName = "solution"
 KINDS = {

@@ -1,4 +1,4 @@
-"""Latency, accepted load and energy per bit over offered load.
+"""Draws latency, accepted load and energy per bit over offered load.
 
 The panel of latency is always next to that of the accepted load. The two panels together are the Chaos Normal Form.
 """

@@ -1,4 +1,4 @@
-"""Mean number of hops per packet over offered load. Detours increase the number of hops."""
+"""Draws the mean number of hops per packet over offered load. Detours increase this number."""
 
 from __future__ import annotations
 

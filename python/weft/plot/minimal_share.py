@@ -1,4 +1,4 @@
-"""Share of packets on minimal paths over offered load.
+"""Draws the share of packets on minimal paths over offered load.
 
 The share falls when the load is so high that an adaptive routing starts to use detours.
 """

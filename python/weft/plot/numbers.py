@@ -64,6 +64,6 @@ def of_series(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
 
 
 def _needed(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without those of the columns ``pattern`` and ``series`` in which all names are empty."""
+    """The table without the column ``pattern`` or ``series`` if all its names are empty."""
     empty = [name for name in ("pattern", "series") if name in frame.columns and not (frame[name] != "").any()]
     return frame.drop(empty)

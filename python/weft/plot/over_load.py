@@ -179,7 +179,7 @@ def loads(frame: pl.DataFrame) -> list[str | float]:
 
 
 def short(load: str | float, digits: int = 3) -> str:
-    """An entry of `loads` as a short string.
+    """A load, or the loads of phases (an entry of `loads`), as a short string.
 
     If the load has many phases, only the first ones are included.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def axis(axes: Axes, spot: Spot, end: float) -> None:
-    """Set up a time axis, and draw the marks of `mark`."""
+    """Label a time axis, set its end, and draw the marks of `mark`."""
     axes.set_xlabel(q.TIME.axis)
     axes.set_xlim(0, end)
     mark(axes, spot)

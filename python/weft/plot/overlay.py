@@ -1,4 +1,4 @@
-"""Latency and accepted load of several results in the same panels, with 95 % confidence bands.
+"""Draws latency and accepted load of several results in the same panels, with 95 % confidence bands.
 
 If a sweep has several seeds, the band is computed from the results of the seeds. Otherwise only latency has a band,
 which is computed from the mean latencies in several parts of the window.

@@ -1,8 +1,8 @@
-"""Load, latency and power of each phase over time, for a load that changes in phases.
+"""Draws load, latency and power of each phase over time, for a load that changes in phases.
 
 The panels can show several points.
 
-The latency of a saturated phase is not drawn, because it depends on the length of the phase. Instead, the phase has a
+The latency of a saturated phase is not drawn, because it depends on the length of the run. Instead, the phase has a
 hollow marker at the upper edge. A cross marks a latency that is not reliable: the phase had not settled, Weft cannot
 judge it, or packets were dropped.
 """

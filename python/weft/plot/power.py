@@ -1,4 +1,4 @@
-"""Mean power of the links over load, next to that of always-on links and of ideal links."""
+"""Draws the mean power of the links over load, next to that of always-on links and of ideal links."""
 
 from __future__ import annotations
 

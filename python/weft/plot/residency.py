@@ -30,7 +30,7 @@ _BESIDE, _LETTER, _UPRIGHT = 0.7, 0.065, 0.13
 def figure(choice: Choice) -> Figure:
     """Draws a panel per curve whose links left the state ``on`` at least once.
 
-    The shares of the states add up to 100 % at each load.
+    At each load, the shares of all states add up to 100 %.
     """
     every = [(panel, curve) for panel in choice.panels() for curve in panel.curves]
     known = [(panel, curve) for panel, curve in every if curve.frame[_share("on")].null_count() < curve.frame.height]
@@ -68,7 +68,7 @@ def figure(choice: Choice) -> Figure:
 
 
 def _ever_in(state: str, curve: Curve) -> bool:
-    """Whether the links of a curve spend time in a power state.
+    """Whether the links of a curve spend time in the power state `state`.
 
     The curve can lack the column, because the points of some scenarios do not have the state.
     """

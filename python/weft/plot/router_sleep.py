@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws a line per point over the routers of the point, in descending order of the share.
+    """Draws a line per point: the share for each router of the point, in descending order.
 
     Routers without links that a power policy manages are left out.
     """

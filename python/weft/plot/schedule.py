@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # Sizes [inches]: height of a row; smallest and greatest height of all rows together.
 _ROW, _LEAST, _MOST = 0.12, 2.0, 6.0
-# Maximum number of programs whose boxes show their numbers; maximum number of traces that differ in colour and
-# hatching.
+# Maximum number of programs whose boxes show their numbers; maximum number of traces (different programs), because more
+# have no separate colour and hatching.
 _NUMBERED, _NAMES = 60, len(style.HATCHES)
 
 

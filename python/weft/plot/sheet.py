@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 # The settings of the figure that is being drawn, from which the code reads colours and line widths.
 _IN_FORCE: ContextVar[Mapping[str, Any]] = ContextVar("settings of figures", default=MappingProxyType({}))
-# Settings of a style sheet that Weft ignores: they do not concern the look of a figure, or would override `--width`.
+# Settings of a style sheet that Weft ignores, because they do not change the look of a figure, or would override
+# `--width`.
 _NOT_OURS = ("backend", "backend_fallback", "interactive", "toolbar", "savefig.bbox", "savefig.format")
 
 
@@ -56,7 +57,8 @@ def settings(base: Mapping[str, Any], style: str | None) -> dict[str, Any]:
 def applied(rc: Mapping[str, Any]) -> Iterator[None]:
     """Apply settings inside a ``with`` block.
 
-    Warnings about missing fonts are suppressed, because `settings` has checked that one of the fonts is installed.
+    Warnings about missing fonts are suppressed, because `settings` has checked that one of the named fonts is
+    installed.
     """
     fonts = logging.getLogger("matplotlib.font_manager")
     level = fonts.level

@@ -59,7 +59,7 @@ def state_looks(states: Sequence[str]) -> dict[str, StateLook]:
 
 
 GREY = "#777777"
-# Colours from pale to dark. Readers can also distinguish them in black and white.
+# Colours from pale to dark. Readers can distinguish these colours even in black and white.
 HEAT = "cividis_r"
 
 # If the ratio of the ends of a logarithmic axis is smaller than this value, the ticks of the axis are round numbers
@@ -162,7 +162,7 @@ class Picture(Figure):
         self.rc: Mapping[str, Any] = RC
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """Write the figure to a file like matplotlib does, but with the settings in `rc`."""
+        """Write the figure to a file as matplotlib does, but with the settings in `rc`."""
         with sheet.applied(self.rc):
             FigureCanvasAgg(self)
             super().savefig(fname, **options)

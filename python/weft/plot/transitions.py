@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def figure(choice: Choice) -> Figure:
-    """Draws power transitions over load, with a panel per pattern."""
+    """Draws the number of transitions per second over load, with a panel per traffic pattern."""
     return over_load.figure(choice, [over_load.View(q.TRANSITIONS)])

@@ -1,4 +1,4 @@
-"""Number of busy terminals over time, and numbers of running and waiting programs, for a queue of programs."""
+"""Draws busy terminals, running programs and waiting programs over time, for a queue of programs."""
 
 from __future__ import annotations
 

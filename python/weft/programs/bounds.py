@@ -226,7 +226,7 @@ class _Rails:
 
     @classmethod
     def of(cls, resolved: Mapping[str, Any], config: Mapping[str, Any]) -> _Rails:
-        """The interfaces of a node according to a resolved scenario and the parameters of a job."""
+        """The interfaces of a node, from a resolved scenario and the parameters of a job."""
         # if the job names a preset of interfaces, the rule of the preset is not known here
         choice = config.get("rail_choice") or ("" if "interface" in config else "striping")
         count, in_planes = node_interfaces.of_node(resolved, config), node_interfaces.planes(resolved) > 1
@@ -240,7 +240,7 @@ class _Rails:
 
 @dataclass(frozen=True)
 class _Parts:
-    """The flits that a program sends, as matrices with a row per source and a column per destination.
+    """The flits that a program sends, as matrices with a row per sending node and a column per receiving node.
 
     Attributes
     ----------
@@ -330,10 +330,10 @@ def _loggops(program: Program, latencies: tuple[float, float], flit: float, of: 
 
     The result is ``None`` if a time is longer than the executor can represent.
 
-    ``latencies`` are the mean latency of a message, and its part between an interface and a processor [s].
-    ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send parts of the same message count
-    as one interface. If a message between nodes is larger than the eager limit, a request and a reply precede it, as in
-    the simulation.
+    ``latencies`` has two times [s]: the mean latency of a message, and the part of it between an interface and a
+    processor. ``flit`` is the time of a flit [s], and ``of`` are the nodes. Interfaces that send parts of the same
+    message count as one interface. If a message between nodes is larger than the eager limit, a request and a reply
+    precede it, as in the simulation.
     """
     bits, rails, interfaces = of
     latency, host = latencies
@@ -409,7 +409,7 @@ def of_sweep(points: Sequence[Point], *, estimate: bool = False) -> dict[str, li
 def too_short(point: Point, bounds: Sequence[Bounds]) -> dict[str, str] | None:
     """The warning that a program needs more time than the longest window of a point; ``None`` if it does not.
 
-    The keys of the warning are those of other warnings of a point: ``path``, ``what``, ``help``, ``code``.
+    The warning has the keys of all warnings about a point: ``path``, ``what``, ``help``, ``code``.
     """
     complete = point.resolved["measure"].get("stop", {}).get("complete")
     if complete is None or not bounds:

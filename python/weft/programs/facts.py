@@ -1,4 +1,4 @@
-"""Prints the properties of programs as lines of text."""
+"""Writes the properties of programs of messages as lines of text."""
 
 from __future__ import annotations
 

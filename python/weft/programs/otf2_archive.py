@@ -41,7 +41,7 @@ _COPY = f"copy all files of the archive again; or {_AGAIN}"
 def found(path: Path, clock: str | None) -> Trace | None:
     """Opens the OTF2 archive at a path.
 
-    The path is that of the archive's file with the ending ``.otf2``, or of its folder.
+    The path names the file of the archive with the ending ``.otf2``, or the folder of this file.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Computes the block sizes of collectives from the sums of bytes that OTF2 records for each rank.
 
 Score-P writes two sums for each rank of a collective: the bytes that it sends and the bytes that it receives. In these
-sums each rank counts itself among its peers. For example, in an all-reduce of b bytes on n ranks, each rank has sent
-n * b bytes and received n * b bytes. In a broadcast of b bytes, the root has sent n * b bytes, and each rank, including
-the root, has received b bytes.
+sums, the blocks that a rank sends to itself also count. For example, in an all-reduce of b bytes on n ranks, each rank
+has sent n * b bytes and received n * b bytes. In a broadcast of b bytes, the root has sent n * b bytes, and each rank,
+including the root, has received b bytes.
 """
 
 from __future__ import annotations

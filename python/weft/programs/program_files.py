@@ -1,4 +1,4 @@
-"""Reads and writes the files of programs of messages."""
+"""Reads and writes the files of programs of messages (ranks that compute, send and receive)."""
 
 from __future__ import annotations
 

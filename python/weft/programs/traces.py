@@ -23,7 +23,8 @@ _HEAD = 64
 _META = ".meta"
 _DIVIDERS = "-._"
 
-# First bytes of compressed files, each with the function that decompresses the file; endings of their names.
+# First bytes of compressed files, each with the function that decompresses such a file. Then the endings of their
+# names.
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {b"\xfd7zXZ\x00": lzma.decompress, b"\x1f\x8b": gzip.decompress}
 _ENDINGS = (".xz", ".gz")
 

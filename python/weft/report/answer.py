@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _ACCEPTING = {SOUND, *(flaw.rank for flaw in soundness.OVERLOADED)}
 _LEFT_OUT = "The lowest, highest and least values and the savings below exclude these points."
 _FEW_DROPPED = "Savings also compare points that drop at most 3 % of their packets, if both deliver the same load."
-# Maximum number of equally good points that a sentence lists.
+# If several points are equally good, a sentence lists at most this number of them.
 _NAMED = 3
 # Text that follows a point about which the engine warned.
 _WARNED = "the network may not carry if the run begins differently (see the warning)"

@@ -36,7 +36,7 @@ _WIDTH, _NARROW, _HEIGHT, _COLUMNS, _PANELS = 8.0, 5.5, 2.5, 2, 12
 _AROUND, _HANDLE = 0.9, 0.6
 # The upper end of the power axis is the highest value times this factor.
 _ROOM = 1.08
-# Hours between two ticks of the time axis, by period.
+# Hours between two ticks of the time axis, by the length of the profile.
 _TICKS = {"day": 3, "week": 24}
 
 

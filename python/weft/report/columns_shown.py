@@ -125,7 +125,9 @@ MOST_GROUPS = 20
 
 @dataclass(frozen=True)
 class Listing:
-    """A list in the summary of each point. For each point, the report shows the list as a table with a row per entry.
+    """A list in the summary of each point.
+
+    The report shows the list of a point as a table with a row per entry.
 
     Attributes
     ----------
@@ -138,9 +140,9 @@ class Listing:
     quantities : tuple of Quantity
         Further columns, in this order. A column is left out if no entry of a point has a value.
     entries : callable
-        Function from the summary of a point to the entries that have a row. The function returns no entries if they
-        would only repeat the numbers of the point. The key ``mark`` of an entry is the sign that the page writes after
-        its unreliable numbers.
+        Function from the summary of a point to the entries that have a row. If the entries would only repeat the
+        numbers of the point, the function returns none. The key ``mark`` of an entry is the sign that the page writes
+        after its unreliable numbers.
     """
 
     name: str

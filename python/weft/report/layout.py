@@ -1,7 +1,7 @@
 """Places routers in the drawing of a network, and bends links around routers that are between their two ends.
 
-The unit of length is the distance between neighbouring routers of a row; y points down. The same network always gives
-the same drawing.
+The unit of length is the distance between neighbouring routers of a row, and the axis y points down. The same network
+always gives the same drawing.
 """
 
 from __future__ import annotations

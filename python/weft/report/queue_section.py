@@ -1,4 +1,4 @@
-"""Writes the section of a report on queues of programs (jobs of a batch system).
+"""Writes the section of a report on queues of programs, which a simulated scheduler starts one after the other.
 
 The section shows when each program ran and how many terminals were busy, and has a table with a row per program.
 """

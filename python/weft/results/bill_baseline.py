@@ -90,9 +90,9 @@ class Baseline:
         return found[0] if found else None
 
     def _other_faults(self, found: Sequence[Series]) -> UnbillableError:
-        """The error for a comparison of a network with faults and a network without these faults.
+        """The error for a series that cannot be compared with its baseline, because they do not have the same faults.
 
-        Failed parts draw no power, which lowers the energy. That is neither a saving nor an effect of the power policy.
+        Failed parts draw no power, which lowers the energy. This difference of energy is no saving of the power policy.
         """
         if found:
             what = f"the baseline ({self.name}) has different faults: {found[0].faults or 'none'}"

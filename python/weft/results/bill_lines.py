@@ -57,7 +57,7 @@ def saving(share: float) -> str:
 
 
 def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of the table of energy and money."""
+    """Heading and rows of the table with energy and money of each series per year."""
     money = yearly.bill.currency
     head = [
         "per year",

@@ -20,7 +20,7 @@ _OTHERWISE = ", or add `--set bill=null` for a run without a bill"
 
 
 def check(points: Sequence[Point]) -> None:
-    """Refuse, before the runs, a bill that cannot be computed with any results of the points.
+    """Refuse, before the runs, a bill that cannot be computed, whatever the results of the points are.
 
     Raises
     ------

@@ -182,7 +182,7 @@ class Series:
         return f"sweep `{LOAD}: [{wanted}]` (finished points stay), or name a measured load"
 
     def at(self, part: Part) -> Reading:
-        """The measurement at the load, or in the phase, that a part of a profile names.
+        """The measured values at the load, or in the phase, that a part of a bill's profile names.
 
         Raises
         ------
@@ -329,7 +329,7 @@ def _load(summary: Summary) -> float:
 
 
 def _place(load: float | None) -> str:
-    """Text that names a load; ``the point`` if the series has only one load (``None``)."""
+    """Text that names a load for messages; ``the point`` if `load` is ``None``, because the profile names phases."""
     return "the point" if load is None else f"load {load:.12g}"
 
 

@@ -51,7 +51,7 @@ class Chosen:
 
     @classmethod
     def all_of(cls, results: ResultSet, name: str | None = None) -> Chosen:
-        """Selects all points of a result set, with the folder of the set as default name."""
+        """Selects all points of a result set. By default, the name is the folder of the set."""
         return cls(results, list(range(len(results))), str(results.root) if name is None else name)
 
     @classmethod

@@ -203,7 +203,7 @@ class Comparison:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Table with a row per place and quantity: the coordinates, and the result of `Pair.row`."""
+        """Table with a row per place (combination of coordinates) and quantity, which has the result of `Pair.row`."""
         return frame_of([pair.row(quantity) for quantity in self.quantities for pair in self.pairs])
 
 

@@ -1,4 +1,4 @@
-"""Computes half widths of 95 % confidence intervals of means and of their differences, after Student and Welch."""
+"""Computes half widths of 95 % confidence intervals of means (by Student) and of their differences (by Welch)."""
 
 from __future__ import annotations
 

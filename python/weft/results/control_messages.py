@@ -1,4 +1,4 @@
-"""Selects control packets of a power policy for display, and writes their meanings as strings."""
+"""Selects control packets (with which power policies negotiate states of links), and writes their meanings."""
 
 from __future__ import annotations
 

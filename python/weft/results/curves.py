@@ -1,6 +1,6 @@
-"""Arranges the points of sweeps as curves over load.
+"""Arranges the points of sweeps (one simulation each) as curves over load.
 
-Each traffic pattern has a panel, and each combination of the other coordinates has a curve.
+There is a panel for each traffic pattern, with a curve for each combination of the other coordinates except the seed.
 """
 
 from __future__ import annotations

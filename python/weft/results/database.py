@@ -1,4 +1,4 @@
-"""Runs SQL on the results of sweeps: DuckDB reads the Parquet files of the points in place."""
+"""Runs SQL queries on the results of sweeps. DuckDB reads the Parquet files of the points directly."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def quoted(column: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string in the quotes of an SQL string."""
+    """A string as an SQL string, in single quotes."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -62,7 +62,7 @@ def saved_w(measured: Summary, reference: Summary) -> float:
 
 
 def _power(measured: Summary) -> tuple[float, float, float, float]:
-    """Mean power and its static part [W], accepted load [flits/terminal/cycle], and packets, over all runs."""
+    """The power and its static part [W], the accepted load [flits/terminal/cycle], and the packets of all runs."""
     packets = (measured.get("packets") or 0) * len(runs([measured]))
     return measured["power_mean_w"], static_w(measured), measured[q.ACCEPTED.column], packets
 

@@ -22,7 +22,7 @@ KNOWN = {
     for each in [*_OF_BILLED, *q.PERCENTILES.values(), *q.PERCENTILES_US.values(), *vars(q).values()]
     if isinstance(each, Quantity) and each.column
 }
-# Units by the ending of a column's name; longer endings are tested first.
+# Units of columns, by the ending of their names. Longer endings are tested first.
 _UNITS = {
     "_per_bit_pj": "pJ/bit",
     "_per_s": "1/s",

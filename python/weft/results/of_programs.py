@@ -160,7 +160,7 @@ def _row(name: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[Mapping[s
 
 
 def mean_of(runs: Sequence[Mapping[str, Any]], answer: Quantity) -> Mean | None:
-    """The mean of an answer over the seeds, in the unit of the answer.
+    """The mean of an answer (time, energy or product) over the seeds, in the unit of the answer.
 
     The result is ``None`` if a program has not ended in some run.
     """

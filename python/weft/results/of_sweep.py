@@ -26,7 +26,7 @@ WIDER = "wider than the tolerance: runs at the loads between had not settled, so
 
 
 def frame(name: str, results: ResultSet) -> pl.DataFrame | None:
-    """The table of some results; ``None`` if they lack it, in which case `asking` returns the remedy.
+    """The table `name` of some results; ``None`` if they lack this table, for which `asking` returns the remedy.
 
     Raises
     ------

@@ -13,8 +13,8 @@ from weft.errors import ResultsError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Units by patterns of a column's name. A pattern is compared with the last part of a dotted path. The first pattern
-# that matches determines the unit.
+# Units of columns, by patterns of their names. A pattern is compared with the last part of a dotted path. The first
+# pattern that matches determines the unit.
 _UNITS = [
     (re.compile(pattern), unit)
     for pattern, unit in (

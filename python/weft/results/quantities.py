@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Default tolerance of a search for saturation: the smallest difference of loads that the search distinguishes
-# [flits/terminal/cycle].
+# Default tolerance of a search for the saturation load: maximum distance between two neighbouring loads that the search
+# can run [flits/terminal/cycle].
 TOLERANCE = 0.005
 
 

@@ -41,7 +41,7 @@ class Damaged(NamedTuple):
     hash : str
         Name of the folder of the point.
     coordinates : dict
-        Values that the sweep set for the point.
+        Coordinates of the point: the values that the sweep varies.
     reason : str
         Description of the damage.
     """
@@ -269,7 +269,7 @@ class ResultSet:
 
     @property
     def coordinates(self) -> list[str]:
-        """Paths of the coordinates: columns of the frame that the sweep set."""
+        """Paths of the coordinates, which are the columns of the frame that the sweep varies."""
         return list(self.points[0]["coordinates"]) if self.points else []
 
     def folder(self, point: int) -> Path:
@@ -340,8 +340,8 @@ class ResultSet:
     def flows(self) -> pl.DataFrame:
         """Table with a row per point and class of flows, if `measure.flows` requested them.
 
-        Columns: coordinates by dotted path, the columns of the table ``flows``, and ``flaw``, the reason why the point
-        is never called best. Energies are exact decimals, stored as text [fJ].
+        Columns: coordinates by dotted path, the columns of the table ``flows``, and ``flaw``, the flaw of the point, if
+        it has one. Energies are exact decimals, stored as text [fJ].
         """
         return frame_of([row for _, row in self.flow_rows])
 
@@ -365,7 +365,7 @@ class ResultSet:
         - ``saturated``: whether the phase is saturated; null if Weft can't judge it.
         - Latencies of the packets created in the phase [cycles].
         - ``energy_per_bit_pj``, ``power_mean_w``, ``power_always_on_mean_w`` [W], ``links_off_share``.
-        - ``flaw``: the reason why the phase is never called best.
+        - ``flaw``: the flaw of the phase, if it has one.
         """
         return frame_of([row for _, row in self.phase_rows])
 
@@ -380,7 +380,8 @@ class ResultSet:
     def link_states(self, point: int) -> pl.DataFrame:
         """Time spans in which each managed channel had a power state, if `measure.link_states` requested them.
 
-        Columns: ``channel`` (row of `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the whole run.
+        Columns: ``channel`` (row number in `channels`), ``state``, ``from_cycle``, ``to_cycle`` [cycles], over the
+        whole run.
         """
         return self.recorded(point, "link_states")
 

@@ -1,4 +1,4 @@
-"""Converts routers in tables to indices in arrays and drawings.
+"""Converts the names of routers in tables to indices of routers in arrays and drawings.
 
 Tables name a router by its number, or by its name in a graph file.
 """

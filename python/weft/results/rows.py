@@ -1,4 +1,4 @@
-"""Converts rows of results to data frames."""
+"""Converts rows of results (dicts) to data frames."""
 
 from __future__ import annotations
 

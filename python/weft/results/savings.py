@@ -1,9 +1,9 @@
 """Sentences on the power that policies save by switching links, and on their latency, compared with always-on links.
 
 Points are compared in pairs at the same traffic, as means over seeds. A pair is compared only if its two points deliver
-the traffic and have settled. For all other pairs, a sentence has their number and the reason. If the load changes in
-phases, each phase is compared separately. The power of the reference (the point with always-on links) is converted to
-the load that the policy delivers (`equal_work`).
+their traffic and had settled (were measured in a steady state). For all other pairs, a sentence has their number and
+the reason. If the load changes in phases, each phase is compared separately. The power of the reference (the point with
+always-on links) is converted to the load that the policy delivers (`equal_work`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _USUAL = "always_on"
 _OTHER_FAULTS = "other_faults"
 # Codes of flaws, which concern one point and not the comparison of two points.
 _OF_POINTS = {flaw.code for flaw in soundness.FLAWS}
-# Relative differences of power below this value count as no difference.
+# Relative differences of power or latency below this value count as no difference.
 _NOTHING = 0.0005
 # Length of a bar of text that represents all links [characters].
 _BAR = 40
@@ -94,7 +94,7 @@ class Pair:
     def saved(self) -> float:
         """Power that the network (links, and routers with a price) saves [W].
 
-        The result is 0 if the difference is random variation.
+        The result is 0 if random variation explains the difference.
         """
         return equal_work.saved_w(self.policy, self.reference)
 
@@ -293,8 +293,8 @@ def _lines_of(beside: Beside, width: int) -> list[str]:
 def _extremes(good: Sequence[Pair]) -> list[str]:
     """Sentences on the pairs that save most and least; `good` must begin with the pair that saves most.
 
-    The sentences give the saving as a share of the power. If the order by share differs from the order by watts, the
-    text names the order that is meant.
+    The sentences give the saving as a share of the power. If the pair that saves the most watts is another one, the
+    text says which order is meant.
     """
     most, least = good[0], good[-1]
     if len(good) == 1:

@@ -1,4 +1,4 @@
-"""Finds the events of a run at given times: changes of load, faults, and links that a policy switches by the clock.
+"""Finds the events of a run that happen at given times: changes of load, faults, and links that a policy switches then.
 
 Such an event is not random, so the variation that it causes does not belong into a confidence interval. Failed links
 and routers draw no power, but do not sleep.
@@ -20,7 +20,8 @@ FAULTS = "faults"
 FAULT_MODEL = "fault_model"
 _RANDOM = f"{FAULT_MODEL}.random"
 _SHARES = (f"{FAULT_MODEL}.links", f"{FAULT_MODEL}.routers")
-# Parameters of a policy that are clock times: entries of a list of times, or the period with which the list repeats.
+# Names of parameters by which a power policy switches links at given times: entries of a list of times, or the period
+# after which the list repeats.
 _ROW, _PERIOD = {"from", "until"}, "period"
 
 

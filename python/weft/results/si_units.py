@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CYCLES, SI = "cycles", "si"
 UNITS = (CYCLES, SI)
-# The twin of each quantity in cycles or flits: the same quantity in microseconds or Gb/s.
+# For each quantity in cycles or flits, its twin: the same quantity in microseconds or Gb/s.
 TWINS: dict[Quantity, Quantity] = {
     q.LATENCY: q.LATENCY_US,
     q.OFFERED: q.OFFERED_GBPS,
@@ -57,12 +57,12 @@ def chosen(units: str | None, summaries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def in_units(quantity: Quantity, units: str) -> Quantity:
-    """The twin of a quantity in these units; the quantity itself if it has no twin."""
+    """The quantity that is shown in these units: for SI units its twin in `TWINS`, if it has one, otherwise itself."""
     return TWINS.get(quantity, quantity) if units == SI else quantity
 
 
 def beside(quantities: Iterable[Quantity], units: str) -> list[Quantity]:
-    """The quantities, each followed by its SI twin if the user requests SI units."""
+    """The quantities, each followed by the same quantity in SI units if the user requests these."""
     pairs = ((each, in_units(each, units)) for each in quantities)
     return list(dict.fromkeys(one for pair in pairs for one in pair))
 
@@ -81,7 +81,7 @@ def factor(summary: Mapping[str, Any], unit: str) -> float | None:
 
 
 def scale(summary: Mapping[str, Any], quantity: Quantity, units: str) -> float:
-    """Factor from a quantity of a point to its twin in these units; 1 if the quantity has no twin."""
+    """Factor by which a value of a point is multiplied to get it in these units; 1 if its unit does not change."""
     has_twin = units == SI and quantity in TWINS
     return (factor(summary, quantity.unit) if has_twin else None) or 1.0
 

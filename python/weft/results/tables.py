@@ -299,7 +299,7 @@ def _delivered(job: Mapping[str, Any]) -> str:
 def _panel(panel: Panel, width: int, quantities: Sequence[Quantity]) -> list[str]:
     """The lines of the table for one panel (traffic pattern).
 
-    Series that fit into the width are next to each other, and the others are below.
+    As many series as fit into the width are next to each other, and the next ones are below.
     """
     offered = sorted({load for curve in panel.curves for load in curve.frame["load"]})
     axis = ["", "load", "----", *(f"{load:g}" for load in offered)]
@@ -327,7 +327,7 @@ def _block(curve: Curve, offered: Sequence[float], quantities: Sequence[Quantity
 
 
 def _has_detours(curve: Curve) -> bool:
-    """Whether the share of packets on minimal paths is below 1.00 at some load."""
+    """Whether some packets took detours: the share on minimal paths, as printed, is below 1.00 at some load."""
     shares = curve.frame[q.MINIMAL.column].drop_nulls()
     return shares.len() > 0 and bool((shares.round(q.MINIMAL.digits) < 1).any())
 

@@ -238,7 +238,7 @@ class YearlyBill:
 
     @property
     def hours(self) -> list[float]:
-        """Begin of each part of the profile, and end of the last part [h]."""
+        """Time at which each part of the profile begins, and end of the last part [h]."""
         return [
             PERIODS[self.bill.period] * edge
             for edge in accumulate((part.share for part in self.bill.parts), initial=0.0)

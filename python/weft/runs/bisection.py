@@ -21,7 +21,7 @@ _BESIDE = 2
 
 
 class Verdict(StrEnum):
-    """Result of a search for the saturation load."""
+    """Result of a search for the saturation load, as a word in tables."""
 
     FOUND = "found"
     """The search has found an edge: loads below it are good (not too much), and loads above it are too much."""

@@ -28,7 +28,7 @@ _LOOK_SECONDS = 0.02
 
 
 def expected(points: Sequence[Point], store: Store, *, threads: int, blocks: int) -> list[float | None]:
-    """Run time of each point on a machine like this one [s]; ``None`` if it is unknown.
+    """Expected run time of each point on a machine like this one [s]; ``None`` if it is unknown.
 
     There is no trial run for points that run until their programs or batches are done, because the first cycles do not
     show when these end. All trial runs together take at most half a minute. The last trial run can exceed this time,

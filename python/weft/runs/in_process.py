@@ -1,4 +1,4 @@
-"""Runs points in this process, and saves their results."""
+"""Runs points (simulations) in threads of this process, and saves their results."""
 
 from __future__ import annotations
 

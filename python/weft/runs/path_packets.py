@@ -26,7 +26,7 @@ MOST = 5000
 
 @dataclass(frozen=True)
 class Crossed:
-    """A channel that transfers of a critical path crossed.
+    """A channel that packets of transfers on a critical path crossed.
 
     Attributes
     ----------

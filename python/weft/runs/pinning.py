@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def allowed() -> list[int]:
-    """Numbers that identify the cores that this process can use.
+    """Numbers of the cores (of the operating system) that this process can use.
 
     Raises
     ------

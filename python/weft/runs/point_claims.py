@@ -48,7 +48,7 @@ class Claims:
         self._mine: dict[str, int] = {}
 
     def take(self, hash: str) -> bool:
-        """Claim a point, unless a living run has claimed it. Returns whether the claim succeeded.
+        """Claim a point, unless a living run has claimed it. Returns true if this run now has the claim.
 
         Raises
         ------

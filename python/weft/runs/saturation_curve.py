@@ -112,7 +112,7 @@ def _lost(curve: Curve, load: float | None, store: Store) -> float | None:
 
 
 def _unsettled(curve: Curve, store: Store) -> int:
-    """Number of loads of a curve that are not too much, and at which some run had not settled."""
+    """Number of loads of a curve at which some run had not settled, without loads that are too much."""
     return sum(
         any(soundness.is_unsettled(store.summary(point.hash)) for point in points)
         for points in curve.points.values()

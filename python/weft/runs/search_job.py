@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchJob:
-    """The search that the job of an order makes.
+    """The search that a Slurm job makes.
 
     Attributes
     ----------

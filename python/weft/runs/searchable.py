@@ -71,7 +71,7 @@ def _own_demand(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str
 
 
 def _closed_loop(jobs: dict[str, dict[str, Any]], traffic: dict[str, Any]) -> str | None:
-    """The key that makes the terminals of all jobs wait for replies; ``None`` if some jobs do not wait for replies."""
+    """The key by which the terminals of all jobs wait for replies; ``None`` if some job does not wait for replies."""
     waits = [
         f"{path}.reply.outstanding" if job.get("reply") else "traffic.reply.outstanding"
         for path, job in (jobs or {"traffic": traffic}).items()

@@ -107,7 +107,7 @@ class SlurmJob:
     def checkpoint(self) -> Any:
         """The job to queue after this one: the same job, which then runs only the points without results.
 
-        The result is ``None`` if the job has made no progress several times, so that another try is useless.
+        The result is ``None`` if another try would be useless, because the job makes no progress.
         """
         from submitit.helpers import DelayedSubmission
 
@@ -126,7 +126,7 @@ class SlurmJob:
         return DelayedSubmission(self)
 
     def _checkpoints(self) -> dict[str, int]:
-        """Cycles of the checkpoints of the points of the job."""
+        """The cycle of the last checkpoint of each point of the job, by the hash of the point."""
         found = pending(Store(self.order.root))
         return {kept.hash: kept.cycle for kept in found if self.search or kept.hash in self.hashes}
 

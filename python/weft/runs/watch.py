@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft._engine import Finished
 
 _LOOK_SECONDS = 0.1
-# Maximum number of packets that one run watches.
+# Maximum number of packets that can be watched in one run.
 _MOST = 10_000
 
 

@@ -1,4 +1,7 @@
-"""Runs points of an order in a worker: a job of a batch system, or a task of an executor."""
+"""Runs points in a worker: a job of a batch system, or a task of an executor.
+
+An order (`weft.runs.orders`) is a file with the data that the worker needs.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,7 @@ def work(
 
 @contextmanager
 def worker(order: Order, *, jobs: int, job: str | None, done: Done) -> Iterator[Worker]:
-    """Yields a worker for an order, while the order is valid.
+    """Yields an object that runs points of an order, while the order is valid.
 
     If the order is withdrawn or removed, the ``with`` block ends early.
     """

@@ -45,7 +45,7 @@ def graph(network: Any) -> bytes:
 
 
 def node_link(network: Any, about: dict[str, Any]) -> bytes:
-    """Converts a NetworkX graph to the bytes of node-link JSON, with notes about the graph that readers can ignore."""
+    """Converts a NetworkX graph to the bytes of node-link JSON. `about` are notes in it that readers can ignore."""
     place = {node: number for number, node in enumerate(network)}
     links = list(network.edges(data=True))
     if not network.is_directed():

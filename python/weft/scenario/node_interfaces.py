@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def planes(scenario: Mapping[str, Any]) -> int:
-    """Number of planes (separate copies) of the network of a scenario; 1 for a network without planes."""
+    """Number of planes (separate networks that connect the same nodes) of a scenario; 1 for a single network."""
     topology = scenario["topology"]
     return int((topology.get("planes") or {}).get("count", 1)) if isinstance(topology, dict) else 1
 

@@ -110,7 +110,7 @@ def target(schema: Schema, place: Schema) -> Schema:
 
 
 def _kind(place: Schema) -> str:
-    """Text on the possible values of a key. For a quantity, the text is an example with the unit."""
+    """Text that says which values a key can have. For a quantity, the text is an example with the unit."""
     if "oneOf" in place or "enum" in place:
         return "one of"
     if examples := place.get("examples"):

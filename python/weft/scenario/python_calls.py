@@ -1,8 +1,8 @@
 """Calls the Python functions that scenarios use as models.
 
 The scenario stores the text of each function, and Weft executes this text. Weft never imports the functions from a
-module, because the hash of a point depends only on the stored text. Any fault becomes a `ScenarioError` that names the
-call, and the line in the file of the user.
+module, because the hash of a point depends only on the stored text. If a call fails or returns a wrong result, a
+`ScenarioError` names the call, and the line in the user's file.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class UserFunction:
     def _refuse_local(self, tree: ast.Module) -> None:
         """Refuse imports of other files of the user, even inside functions.
 
-        The hash of results would not cover the content of these files.
+        The hash of a point would not depend on the content of these files.
         """
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):

@@ -108,7 +108,7 @@ class Routes:
                 yield State(peer, state.destination, vc)
 
     def _evaluated(self, state: State) -> Hops:
-        """The hops of a packet in an idle network, ordered by cost.
+        """The hops in a state in an idle network, ordered by cost.
 
         Equal sets of hops share one object, to save memory.
         """
@@ -215,7 +215,7 @@ class Routes:
         )
 
     def _loop(self, path: list[State], again: State) -> ScenarioError:
-        """The error for packets that can reach the same state twice."""
+        """The error for packets that can reach the same state twice, and therefore circulate forever."""
         loop = path[path.index(again) :]
         names = [self.network.routers[state.router].name for state in [*loop, again]]
         shown = " -> ".join(names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "...", names[-1]])
@@ -233,7 +233,7 @@ class Chooser:
     def choose(
         self, router: int, destination: int, vc: int | None, queues: list[int], packet: tuple[int, int, int]
     ) -> list[Hop]:
-        """The hops with the least cost, in the order of ports.
+        """The hops with the least cost for a packet of the run, in the order of ports.
 
         Raises
         ------

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 GAP = "  "
-# Number of characters per line of a wrapped text.
+# Number of characters per line of running text.
 WIDTH = 110
 
 

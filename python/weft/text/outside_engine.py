@@ -1,4 +1,4 @@
-"""Replaces Weft's engine by the engine of another package that has more models.
+"""Replaces Weft's engine by the engine of another package, which has additional models.
 
 A package that is built from the folder `template` declares its engine by an entry point of the group ``weft.engine``.
 If such a package is installed, ``weft._engine`` is the engine of this package.

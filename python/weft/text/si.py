@@ -47,7 +47,9 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
 
 
 def number(text: str, units: Mapping[str, float]) -> float:
-    """Reads a quantity of a resolved scenario, and converts it to the unit whose factor in `units` is 1.
+    """Reads a quantity such as ``2ns`` of a resolved scenario.
+
+    The result is in the unit whose factor in `units` is 1.
 
     Raises
     ------

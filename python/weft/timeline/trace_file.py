@@ -84,7 +84,7 @@ class Timeline:
     def write(self, file: Path) -> int:
         """Write the trace as JSON, with one event per line. The file appears under its name only when it is complete.
 
-        Returns the number of slices.
+        Returns the number of slices (bars) in the trace.
         """
         slices = 0
         with replaced(file) as partial, partial.open("w", encoding="utf-8") as out:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def plan(parameters: Mapping[str, Any]) -> Plan:
     """Computes the numbers of a tree of leaves and spines, or of a tree of pods.
 
-    `MeasuredDesign` ignores these numbers if the graph is a different tree.
+    `MeasuredDesign` ignores these numbers if they do not match the graph, because the graph is a different tree.
     """
     if leaf_spine.is_one(parameters):
         return leaf_spine.plan(parameters)

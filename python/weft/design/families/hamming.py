@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft.design.packaging import Layout
 
-# Maximum number of dimensions of a candidate: with more dimensions the diameter grows, but the cost does not fall.
+# Maximum number of dimensions of a candidate. More dimensions increase the diameter, but do not lower the cost.
 _DIMENSIONS = 4
 
 
