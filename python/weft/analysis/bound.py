@@ -1,4 +1,4 @@
-"""Lower bound on the active channels of a 1D flattened butterfly.
+"""Lower bound on the number of active channels (or links) of a 1D flattened butterfly that carry a load.
 
 Source: TCEP (ISCA 2018), section VI-A, Fig. 12. A flit takes one hop if the link between its source and destination
 router is active, otherwise two hops. Each of N terminals offers l flits/cycle. If all links between the R routers are
@@ -67,7 +67,7 @@ def active_links(load: float, routers: int, terminals: int, minimal_share: float
 
 
 def consolidated(load: float, routers: int, terminals_per_router: int, high_water: float) -> list[tuple[int, int]]:
-    """Links that Algorithm 1 of TCEP leaves on under uniform traffic, in one dimension.
+    """The links that Algorithm 1 of TCEP leaves on under uniform traffic, in a network of one dimension.
 
     Some routers, k in number, are the inner ones: they keep their links to all routers. The other routers keep only
     their k links to the inner routers. Each of the T terminals of a router offers a load of l flits/cycle, nearly

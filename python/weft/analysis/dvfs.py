@@ -77,7 +77,7 @@ class Rates:
         return np.minimum(np.searchsorted(self.rates, utilisation), len(self.rates) - 1)
 
     def scale(self, flits: Numbers, powered: Numbers, energy: Numbers, bandwidth: Numbers) -> tuple[Numbers, Numbers]:
-        """Energy of channels at their lowest sufficient rates.
+        """Energy of channels if each runs at the lowest rate that carries its flits.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ def rate_scaled(
         - ``energy_per_flit_pj``, ``energy_scaled_per_flit_pj``: these two energies of the links between routers per
           delivered flit [pJ/flit]; null if no flit was delivered.
         - ``normalised_energy``: scaled energy divided by the energy in the run.
-        - ``rate_<r>_share``: share of the powered cycles at the rate r.
+        - ``rate_<r>_share``: share of the cycles with power in which the rate is r.
         - ``flaw``: the flaw of the point, for example that it is saturated. A network in normal operation would not
           save as much as the row of a flawed point shows.
 

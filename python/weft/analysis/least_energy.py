@@ -12,8 +12,8 @@ state.
 Parameters: results of a sweep over policies; the allowed extra run time, as a share; the times to wake and to switch
 off a link. Guarantees: the floor is computed with the flits and the run time of the always-on run. A policy that does
 not change paths and keeps a member of each trunk on cannot use less energy than the floor. Not modelled: the power of
-members that are off, and the number of members that the traffic needs. Therefore real policies may never reach the
-energy of the floor. Validation: `tests/test_analysis_policies.py`.
+members that are off, and the number of members that the traffic needs. Therefore it is possible that no real policy
+reaches the energy of the floor. Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def table(results: ResultSet, slower: float = SLOWER, changes: tuple[float, floa
         If `slower` is negative.
     ResultsError
         If the results are no sweep over policies, or no policy keeps all links on. Also if a program did not end, or a
-        run with always-on links has a flaw. If `changes` is given, also if such a run has no series of each channel.
+        run with always-on links has a flaw. If `changes` is given, also if such a run has no time series of each
+        channel.
     """
     if not slower >= 0:
         raise WeftError.saying(f"the share of extra run time can't be {slower:g}", "write a share such as 0.01, or 0")

@@ -139,7 +139,7 @@ class Run:
 def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
     """Counts the ports of a network and sums the time in each of their states.
 
-    Each port is represented by its outgoing channel.
+    The state of a port is that of its outgoing channel.
     """
     channels = results.channels(point).drop_nulls("from_router")
     window = results.summaries[point]["window_cycles"]
@@ -219,7 +219,7 @@ class Reference:
 
 
 class References:
-    """Finds the reference of each point.
+    """Finds for each point its reference: the run or network with which the point is compared.
 
     Parameters
     ----------

@@ -6,11 +6,11 @@ between two routers, its members. In each time sample a trunk needs enough membe
 direction, and at least one. A member goes off if it is not needed for longer than the two changes (off and on again)
 take. The member is on again when the trunk needs it next. During both changes the member draws full power.
 
-Parameters: the finished run; the times of waking and of going off [s]. Guarantees: in every sample the needed members
-are on. Each member is on at first, and pays for each of its changes. Not modelled: delays of the traffic with fewer
-members, bursts shorter than a sample, and the power of members that are off. Therefore the policy is a reference and
-not a bound: a real policy could delay packets so that fewer members carry them. Validation:
-`tests/test_analysis_policies.py`.
+Parameters: the finished run; the times that a member takes to wake and to go off [s]. Guarantees: in every sample the
+needed members are on. Each member is on at first, and the energy of each of its changes is counted. Not modelled:
+delays of the traffic with fewer members, bursts shorter than a sample, and the power of members that are off. Therefore
+the policy is a reference and not a bound: a real policy could delay packets so that fewer members carry them.
+Validation: `tests/test_analysis_policies.py`.
 """
 
 from __future__ import annotations

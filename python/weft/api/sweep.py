@@ -66,8 +66,8 @@ class Implied:
         - ``hints``: settings of buffers that limit what links carry, each with ``path``, ``what`` and ``help``.
         - ``memory_most_bytes``: memory with all buffers full.
         - ``memory_at_load_bytes``: memory of the first point at its load if its queues stay short.
-        - ``sampled``: ``None`` if hops, latency and bound come from all paths. Otherwise a dict about the sample of
-          paths: ``paths`` (the number of paths), ``mean_hops_standard_error``,
+        - ``sampled``: ``None`` if hops, latency and bound are computed from all paths. Otherwise a dict about the
+          sample of paths: ``paths`` (the number of paths), ``mean_hops_standard_error``,
           ``zero_load_latency_standard_error_cycles``, ``channel_load_bound_interval`` (95 %).
         - Further facts that `weft check --json` prints.
     """
@@ -137,7 +137,7 @@ class Sweep:
 
     @property
     def name(self) -> str:
-        """Name of the scenario. If there are overrides, the name ends with a mark that is computed from them."""
+        """Name of the scenario. If there are overrides, the name ends with digits of a hash of these."""
         return self.named.name
 
     @property
@@ -185,7 +185,7 @@ class Sweep:
         return implied
 
     def _alike(self) -> list[list[Point]]:
-        """Groups of points with the same network, routing, power policy and pattern."""
+        """The points, in groups that have the same network, routing, power policy and pattern."""
         alike: dict[str, list[Point]] = {}
         for point in self.points:
             alike.setdefault(_essence(point.resolved), []).append(point)

@@ -84,7 +84,7 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
 def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     """Notes on the sources of prices.
 
-    The watts of the machine and the energies of the run can have different sources.
+    The prices behind the watts of the machine and behind the energies of the run can have different sources.
     """
     from weft.results import price_source
 

@@ -61,7 +61,7 @@ _SAMPLED = (
     "least {:,}\npaths: from every router that sends to some of its destinations, over some of its possible "
     "intermediates. Hops and\nlatency are given with standard errors, the bound with its 95 % confidence interval."
 )
-# Maximum number of failed links or routers that are listed for a share of failures.
+# If a share of links or routers fails at random, at most this number of them is listed.
 _LISTED = 100
 # Descriptions of the paths to which the channel-load bound applies, by the value of the fact `channel_load_bound_of`.
 _BOUND_OF = {
@@ -387,7 +387,7 @@ def _classes(facts: dict[str, Any]) -> list[str]:
 def _decisive(taken: list[list[str]], facts: list[list[str]]) -> list[int]:
     """Indices of the coordinates on which the facts depend.
 
-    If any of these coordinates were removed, rows with equal coordinates would have different facts.
+    Without any one of these coordinates, some rows with equal coordinates would have different facts.
     """
     kept = list(range(len(taken[0])))
     for place in reversed(kept):

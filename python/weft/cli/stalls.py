@@ -26,7 +26,7 @@ _LISTED = 3
 
 
 def report(results: ResultSet) -> int:
-    """Print the wait-for cycles of the stuck points and return the exit status."""
+    """Print the cycles of packets that wait for each other at stuck points, and return the exit status."""
     stalls = results.stalls
     for number, (row, text) in enumerate(stalls):
         words = text if number < _LISTED else text.partition("\n")[0]

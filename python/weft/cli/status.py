@@ -81,7 +81,7 @@ def _text(found: SweepStatus) -> list[str]:
 
 
 def _waits(array: ArrayStatus) -> bool:
-    """Whether jobs of an array may still run or start."""
+    """Whether it is possible that jobs of an array still run or start later."""
     return bool(array.running or array.pending or array.unasked)
 
 

@@ -33,7 +33,7 @@ def listed(warnings: Iterable[Mapping[str, str]], total: int) -> list[str]:
 
 
 def hints(facts: Iterable[Mapping[str, object]]) -> list[str]:
-    """Lines with the hints among the facts of points, each once."""
+    """Lines with the hints (on settings that limit what links carry) in the facts of points, each once."""
     keys = dict.fromkeys(_key(hint) for each in facts for hint in each.get("hints", ()))  # type: ignore[attr-defined]
     return [line for key in keys for line in _lines("hint", key, "")]
 

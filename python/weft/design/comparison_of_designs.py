@@ -104,7 +104,7 @@ def read(paths: Sequence[str | Path]) -> tuple[list[Design], list[Hardware | Non
 
 
 def common(named: Sequence[Hardware | None]) -> Hardware | None:
-    """The hardware that all files name; ``None`` if no file names any.
+    """The hardware that all files name in common; ``None`` if no file names hardware.
 
     Raises
     ------

@@ -28,7 +28,7 @@ MOST_ROUTERS = 2000
 
 
 def adjacency(links: npt.NDArray[np.uint32], routers: int) -> tuple[npt.NDArray[np.int32], ...]:
-    """Adjacency lists without parallel links: start of each router's list, neighbours, number of links to each."""
+    """Adjacency lists in three arrays: start of each router's list, neighbours, number of links to each neighbour."""
     ends = links[:, :2].astype(np.int64)
     both = np.concatenate([ends, ends[:, ::-1]])
     keys, counts = np.unique(both[:, 0] * routers + both[:, 1], return_counts=True)

@@ -56,7 +56,7 @@ class Found:
 
         - ``topology``, ``routers``, ``terminals``, ``radix_ports``, ``links``, ``diameter_hops``.
         - ``bisection_links``: number of links of the bisection.
-        - ``bisection_is``: quality of the formula of the bisection, or ``measured``. A measured bisection is the best
+        - ``bisection_is``: how exact the formula of the bisection is, or ``measured``. A measured bisection is the best
           cut found.
         - ``bisection_per_terminal``: links of the bisection divided by half the terminals.
         - ``racks``: number of racks; ``None`` if the user gives the size of racks and the design was not built.
@@ -273,7 +273,7 @@ def _row(topology: dict[str, Any], plan: Plan, assumed: Assumptions, prices: Pri
 def pareto(aims: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Indices of the rows on the Pareto front: no other row is at most as large in all columns and smaller in one.
 
-    Of several equal rows, only the first is returned.
+    If several rows are equal, only the first of them is in the result.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ def folded(width: int) -> Whole:
 
 
 def in_racks(racks: Whole, rule: str) -> Layout:
-    """Layout of routers whose racks are numbered, with the racks in a square."""
+    """Layout of routers for which `racks` has the index of each router's rack, with the racks in a square."""
     return Layout(square(int(racks.max()) + 1)[racks], racks, rule)
 
 

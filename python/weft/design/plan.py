@@ -1,4 +1,4 @@
-"""The numbers of a design by formula, without building its graph."""
+"""Describes a design (network) by numbers that formulas give, without building its graph."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Family(Protocol):
 
 
 def terminals_each(terminals: int, routers: int, room: int) -> int | None:
-    """The number of terminals per router that gives enough terminals in total.
+    """The smallest number of terminals per router with which the network has enough terminals.
 
     `room` is the number of ports of a router for terminals. The result is ``None`` if the router needs more ports for
     them, or if some routers would have no terminal.

@@ -54,7 +54,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Prices:
-    """Price lines from which the cost of routers and cables is computed.
+    """Straight lines that give the price of a router by its ports, and of a cable by its length.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ class Asked(TypedDict, total=False):
 
 
 class Options(Asked, Looks, total=False):
-    """All keyword arguments of a figure that is written to a file."""
+    """All keyword arguments for a figure that is written to a file."""
 
     csv: bool
 
@@ -79,7 +79,7 @@ class OneKind:
 
 
 class Shown(Asked, Looks, total=False):
-    """All keyword arguments of a figure that is not written to a file."""
+    """All keyword arguments for a figure that is returned and not written to a file."""
 
 
 class Drawn:

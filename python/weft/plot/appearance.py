@@ -43,7 +43,9 @@ _PANEL = 2.2
 
 @dataclass(frozen=True)
 class Appearance:
-    """Requested appearance of a figure. With the default values, the kind of the figure determines the appearance.
+    """Requested appearance of a figure.
+
+    If a value is left at its default, the kind of figure determines this property.
 
     Attributes
     ----------
@@ -177,7 +179,7 @@ class Appearance:
         return [row for row in rows if not kept or row in kept], found or list(views)
 
     def rank(self, label: str) -> int:
-        """Position of a label in the requested order. Labels that the order does not name come last."""
+        """Position of a label in the order that the user requests. Labels that the order does not name come last."""
         ranks = [place for place, name in enumerate(self.order) if any(map(mentions(label), self._names(name)))]
         return min(ranks, default=len(self.order))
 

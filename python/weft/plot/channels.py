@@ -1,4 +1,4 @@
-"""Code shared by the figures of channels. The code selects the channels between routers, and draws heat maps."""
+"""Code for several figures of channels: selects the channels between routers, and draws heat maps."""
 
 from __future__ import annotations
 

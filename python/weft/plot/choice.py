@@ -273,5 +273,5 @@ def _ending(summary: Mapping[str, Any]) -> str:
 
 
 def _labels(part: Chosen, path: str) -> list[str]:
-    """Label of a coordinate for each point of the results, including points that are not chosen."""
+    """Label of the value of a coordinate at each point of the results, including points that are not chosen."""
     return short(path, [point["coordinates"].get(path) for point in part.results.points])

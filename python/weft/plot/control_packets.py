@@ -131,7 +131,7 @@ def _look(kind: str) -> dict[str, Any]:
 
 
 def _name(axes: Axes, spot: Spot, spans: pl.DataFrame) -> None:
-    """Write the routers at the ends of each channel next to its row, if there is enough room."""
+    """Write the names of the routers at both ends of a channel next to its row, if there is enough room."""
     axes.set_ylabel("Channel (number in channels.parquet)")
     numbers = spans["channel"].unique().sort()
     if len(numbers) > _NAMES:

@@ -31,7 +31,7 @@ _BESIDE = 0.4
 # Maximum height of all panels together, and minimum height of a panel if this maximum limits it [inches]. A panel is a
 # pair of axes with its curves.
 _PAGE, _LOW = 8.5, 1.2
-# Maximum share of the width of a panel for the names of its rows, and maximum number of lines of each name.
+# Maximum share of the width of a panel for the names next to its bars, and maximum number of lines of each name.
 _BESIDE_ROWS, _LINES = 0.3, 2
 # Space next to a panel for the numbers and the label of a second axis in other units [inches].
 _AROUND = 0.5

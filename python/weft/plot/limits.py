@@ -77,7 +77,7 @@ def _set_ends(option: str, several: Sequence[Axis], ends: Limits) -> None:
 
 
 def _apply(axis: Axis, ends: tuple[float, float]) -> None:
-    """Set the two ends of an axis, also of an axis whose numbers descend."""
+    """Set the two ends of an axis. If the numbers of the axis descend, the ends are set in reverse order."""
     first, last = reversed(ends) if axis.get_inverted() else ends
     set_ends = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
     set_ends(first, last)

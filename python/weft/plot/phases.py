@@ -143,7 +143,7 @@ def _middle(phase: dict[str, Any]) -> float:
 
 
 def _late(phases: list[dict[str, Any]]) -> pl.DataFrame:
-    """The phases with a latency, in the form in which `over_load.cross_out` selects those that get a cross."""
+    """The phases with a latency, as rows from which `over_load.cross_out` selects those that get a cross."""
     rows = [
         {
             "middle": _middle(phase),

@@ -44,7 +44,7 @@ def _unit(label: str) -> str:
 
 
 def _functions(summaries: Sequence[Mapping[str, Any]], unit: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Two functions: from the unit of the simulator to the unit of the second axis, and back."""
+    """Two functions that convert values from the unit of the simulator to the unit of the second axis, and back."""
     by = _factor(summaries, unit)
     return (lambda value: value * by), (lambda value: value / by)
 

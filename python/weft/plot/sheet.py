@@ -79,12 +79,12 @@ def cycle(what: str, default: Sequence[str]) -> Sequence[str]:
 
 
 def scale(what: str, default: float) -> float:
-    """Value of a setting of the style sheet, such as ``lines.linewidth``, divided by `default` [points]."""
+    """Value of a setting of the style sheet, such as ``lines.linewidth``, as a multiple of `default` [points]."""
     return float(_IN_FORCE.get().get(what, default)) / default
 
 
 def _read(style: str) -> dict[str, Any]:
-    """The keys and values of a style sheet; problems that matplotlib only logs raise an error."""
+    """The keys and values of a style sheet. Problems for which matplotlib only writes to its log raise an error."""
     if not Path(style).is_file():
         what = f"--style {style}: there is no such file"
         raise WeftError.saying(what, "name a matplotlib style sheet: lines such as `font.family: serif`")

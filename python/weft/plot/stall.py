@@ -1,6 +1,7 @@
 """Draws the wait-for cycle of a stalled network: queues on a circle, with arrows to the queues for which they wait.
 
-If the last queue waits for a link that the power policy has closed, no arrow starts at this queue.
+Instead of a cycle there can be a chain, whose last queue waits for a link that the power policy has closed. No arrow
+starts at this queue.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Colour-blind readers can distinguish the colours (Okabe, Ito 2008).
 
-Colour is never the only difference: series also differ in marker and line, and states in hatching; saturated points are
-hollow.
+Colour is never the only difference. Series also differ in marker and line, and power states in hatching. Saturated
+points are hollow.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def look(series: int, of: int) -> Look:
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """The look of the series of each label. A label has the same look in all panels of a figure."""
+    """The look of the curve of each label. A label has the same look in all panels of a figure."""
     different = list(dict.fromkeys(labels))
     return {label: look(number, len(different)) for number, label in enumerate(different)}
 

@@ -67,7 +67,7 @@ _NONE_OF_JOB = "none: starts and terminals of its programs are chosen during the
 
 
 _Job = tuple[str, "int | None", str, "Mapping[str, Any]"]
-# Bits of a flit, number of interfaces of a node, and times of the interfaces.
+# Bits of a flit, interfaces of a node, and times of the interfaces.
 _Nodes = tuple[int, "_Rails", "Mapping[str, Any]"]
 
 

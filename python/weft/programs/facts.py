@@ -64,7 +64,7 @@ def _unmatched(channels: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def arithmetic(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The arithmetic behind a generated program: a line for each number, with its derivation."""
+    """Lines that explain a generated program: one for each of its numbers, with the computation of the number."""
     rows = [[each["name"], _value(each), each["how"]] for each in steps]
     return columns(["number", "value", "derivation"], rows, left=[0, 2])
 

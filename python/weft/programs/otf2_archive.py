@@ -83,7 +83,7 @@ def in_tar(path: Path, clock: str | None) -> Trace | None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Prevent the C library of the package from printing its call trace in addition to the error."""
+    """Prevent the C library of the package ``otf2`` from printing a call trace in addition to its error."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:

@@ -135,7 +135,7 @@ def save(program: _engine.Program, path: Path) -> None:
 
 
 def placement(path: Path) -> list[int]:
-    """Reads the node of each rank from a file of numbers.
+    """Reads the node on which each rank runs from a file with one number per rank.
 
     Raises
     ------

@@ -276,7 +276,7 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
 
 
 def _scale(sources: Sources, quantity: Quantity, point: int) -> float:
-    """Factor that makes the values of points with cycles of different lengths comparable."""
+    """Factor that converts a value to the units of the report, so that points with different cycles are comparable."""
     return si_units.scale(sources.summaries[point], quantity, sources.units)
 
 

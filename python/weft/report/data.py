@@ -188,7 +188,10 @@ def _listing(sources: Sources, listing: Listing) -> dict[str, Any]:
 
 
 def _in_si(entry: dict[str, Any], summary: dict[str, Any]) -> dict[str, Any]:
-    """An entry of a list with further columns in SI units. A word that replaces a number is written in both columns."""
+    """An entry of a list with added columns in SI units.
+
+    If a word replaces a number, both columns have the word.
+    """
     numbers = {name: None if isinstance(value, str) else value for name, value in entry.items()}
     twins = si_units.of_part(numbers, summary)
     words = {

@@ -79,7 +79,7 @@ def _words(value: Any) -> str:
 
 
 def _inherited(path: str, scenario: dict[str, Any]) -> bool:
-    """Whether a property of a link class equals that of `links.default`, or a default derived from the latency."""
+    """Whether a property of a link class has its default: that of `links.default`, or one derived from the latency."""
     section, _, rest = path.partition(".")
     link_class, _, key = rest.rpartition(".")
     if section != "links" or not link_class:

@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Bill:
-    """Factors that convert power to energy and money per year.
+    """The section `bill`: factors that convert power to energy and money per year, and the profile of loads.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Bill:
         keys : path or mapping
             The file with the bill, or the keys of the bill.
         example : str
-            A section ``bill`` in one line. An error shows this example if the file has no bill.
+            A section ``bill`` in one line. If the file has no bill, the error shows this example.
 
         Raises
         ------

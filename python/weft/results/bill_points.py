@@ -138,7 +138,7 @@ class Series:
 
     @property
     def loads(self) -> list[float]:
-        """All loads of the series that were or will be measured, in ascending order."""
+        """All loads of the series, whether already measured or not, in ascending order."""
         return sorted({load for load in (*self.runs, *(each.load for each in self.lost)) if load is not None})
 
     @property
@@ -366,7 +366,7 @@ def _mean(runs: Sequence[Summary], dropped_share: float) -> Reading:
 
 
 def _always_on_w(run: Summary) -> float:
-    """Power that the same flits would need on links that never sleep.
+    """Power [W] that the same flits would need on links that never sleep.
 
     If a run has no links that a policy manages, its summary lacks this number, and the result is its mean power.
     """

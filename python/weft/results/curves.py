@@ -30,7 +30,7 @@ SOUND = 1000
 
 @dataclass(frozen=True)
 class Curve:
-    """A series of points over load, which a figure draws as a curve.
+    """Points that differ only in load and seed, which a figure draws as a curve.
 
     Attributes
     ----------

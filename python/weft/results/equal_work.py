@@ -54,7 +54,7 @@ def chance_w(measured: Summary, reference: Summary) -> float:
 
 
 def saved_w(measured: Summary, reference: Summary) -> float:
-    """Power that a point saves compared with a reference for the same work [W].
+    """Power that a point saves compared with a reference that delivers the same load [W].
 
     The result is 0 if random variation explains the difference.
     """

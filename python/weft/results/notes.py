@@ -59,7 +59,7 @@ def lines(results: ResultSet) -> list[str]:
 
 
 def _of(results: ResultSet, *topics: str) -> list[str]:
-    """Notes of the engine about the points, for one topic."""
+    """Notes of the engine about the points, on the given topics."""
     longest, verdicts = longest_limit(results), list(map(soundness.verdict, results.summaries))
 
     def lines_of(topic: str) -> list[list[str]]:
@@ -83,7 +83,7 @@ def unmeasured(results: ResultSet) -> list[str]:
 
 
 def too_early(results: ResultSet) -> list[str]:
-    """Notes on points with a fixed warm-up that is too short, or with queues that had not settled.
+    """Notes on points with a fixed warm-up that is too short, or with queues that still grew in the window.
 
     A warm-up can end before the first packets or replies arrive, or before power states have settled.
     """

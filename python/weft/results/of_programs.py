@@ -32,7 +32,7 @@ _SUMMARY = {
     ENERGY: ("energy_total_j", "J", 1e6),
     ENERGY_DELAY: ("energy_delay_js", "J s", 1e9),
 }
-# Code and sentence of the reason why runs with different programs cannot be compared.
+# Code and words of the diagnosis that runs with different programs cannot be compared.
 _CODE, WORK = _engine.PROGRAMS_DIFFER
 
 

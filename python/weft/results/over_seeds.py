@@ -24,7 +24,7 @@ _PARTS = ("results", "job", "flow", "phase")
 _OF_ONE = (SEED, "point", "hash")
 # Part of the names of columns with the confidence interval that the engine computes for a single run.
 _INTERVAL = "_ci95_"
-# Suffix that turns the name of a column into that of the column with half of its 95 % confidence interval.
+# Suffix for the name of the column that has half of the 95 % confidence interval of another column.
 HALF_WIDTH = "_ci95_half_width"
 RUNS = "runs"
 

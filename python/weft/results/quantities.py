@@ -1,4 +1,4 @@
-"""The quantities (columns of results) that tables and plots show, with labels and units."""
+"""Defines the quantities (columns of results) that tables and plots show, with labels and units."""
 
 from __future__ import annotations
 

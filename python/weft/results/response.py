@@ -1,6 +1,6 @@
 """Measures the response of latency to a change of the traffic, and the time until the latency settles.
 
-All compared simulators use the same definition of the response.
+The results of Weft and of the simulators with which it is compared are measured with this same code.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-# Label of the policy that never switches a link.
+# Name of the power policy that never switches a link.
 _USUAL = "always_on"
 # Code of the reason against a comparison that the windows of the two points contain different faults.
 _OTHER_FAULTS = "other_faults"
@@ -370,7 +370,7 @@ def _by_policy(results: ResultSet) -> dict[str, list[tuple[dict[str, str], Summa
 
 
 def along_with_policy(points: Sequence[Mapping[str, str]]) -> set[str]:
-    """Coordinates with one value per policy, because `zip` changes them together with the policy."""
+    """Coordinates that have a single value at all points of a policy, because `zip` varies them with the policy."""
     by_policy: dict[str, list[Mapping[str, str]]] = {}
     for point in points:
         by_policy.setdefault(point[POLICY], []).append(point)
@@ -391,7 +391,7 @@ def _over_seeds(points: Sequence[tuple[dict[str, str], Summary]]) -> list[tuple[
 
 
 def always_on(points: Mapping[str, Sequence[tuple[Any, Summary]]]) -> str | None:
-    """The policy whose links were on in every cycle.
+    """The label of the policy whose links were on in every cycle.
 
     The result is ``None`` if no policy or several policies qualify. If `always_on` is one of several, it is the result.
     """

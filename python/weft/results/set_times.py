@@ -1,7 +1,7 @@
 """Finds the events of a run that happen at given times: changes of load, faults, and links that a policy switches then.
 
 Such an event is not random, so the variation that it causes does not belong into a confidence interval. Failed links
-and routers draw no power, but do not sleep.
+and routers draw no power, which is no saving of a power policy.
 """
 
 from __future__ import annotations

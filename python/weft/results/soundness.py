@@ -52,7 +52,7 @@ UNJUDGED, PART_OF_PERIOD = (_BY_CODE[code] for code in ("not_judged", "part_of_p
 LEFT_OVER, FELL_BEHIND, QUEUES_UNSETTLED = (
     _BY_CODE[code] for code in ("began_with_backlog", "fell_behind", "queues_unsettled")
 )
-# Flaws of points whose accepted load is limited by the network.
+# Flaws of overloaded points: the network limits the accepted load.
 OVERLOADED = {flaw for flaw in FLAWS if flaw.group == "overloaded"}
 # Flaws of points that accept less than the offered load, so that only their accepted loads can be compared.
 LESS_ACCEPTED = {*OVERLOADED, DROPPING}

@@ -126,7 +126,7 @@ class Store:
         return _parsed(_bytes(path, _AGAIN), path, _AGAIN) if path.exists() else {}
 
     def save(self, point: Point, finished: Finished, run: Mapping[str, Any] | None = None) -> None:
-        """Write the results of a point, or replace its older results. Other processes see all files or none.
+        """Write the results of a point, or replace older ones. At any time either all its files exist or none.
 
         Parameters
         ----------

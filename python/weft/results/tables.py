@@ -33,7 +33,7 @@ _OF_PHASES = (q.SET_LOAD, q.OFFERED, q.ACCEPTED, q.LATENCY, q.P99, q.ENERGY, q.P
 _OVERLOADED = soundness.OVERLOADED_MARK
 # Quantities that grow without limit if a job or phase is saturated; a word replaces their values.
 _TAILS = (q.LATENCY, q.P99, q.LATENCY_US, q.PERCENTILES_US["99"])
-# Names of the three parts of the window: before, during and after the faults.
+# Names of the three parts into which faults divide the window.
 _PARTS = ("before", "during", "after")
 
 

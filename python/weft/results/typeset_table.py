@@ -167,7 +167,7 @@ def _worst(marks: Sequence[str]) -> str:
 
 
 def _mean(group: Sequence[Mapping[str, Any]], column: str, sign: str) -> str:
-    """A cell for several runs: a mean with its half width, or the value that all runs have."""
+    """A cell for several runs: a mean with half of its confidence interval, or the value that all runs have."""
     records = [dict(record) for record in group]
     found = over_seeds.mean(records, column)
     cell = _cell({column: over_seeds.together(records, column)}, column, sign)

@@ -139,7 +139,7 @@ class YearlyBill:
         return tuple(readings), reasons
 
     def _against(self, row: Billed, series: Series, baseline: Baseline) -> Billed:
-        """The row of a series, to which the baseline of its savings is added."""
+        """The row of a series with the numbers of its baseline, from which its savings are computed."""
         if baseline.is_itself(series):
             return row
         try:

@@ -69,7 +69,7 @@ class Search:
         return ends + math.ceil(math.log2(max(1, high - low))) + 2 if high - low > 1 else len(wanted)
 
     def _edge(self) -> tuple[int, int, list[int]]:
-        """The two indices of loads between which the edge is, and the indices of loads that are needed next.
+        """The indices of the two loads between which the edge is, and the indices of the loads to request next.
 
         If the verdict on a load is unknown, the search continues with higher loads, as if the load were good.
         """

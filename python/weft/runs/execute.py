@@ -271,7 +271,7 @@ def _all(_: int) -> bool:
 
 @dataclass(frozen=True)
 class _Runner:
-    """Runs points of a board one by one, in the threads of a pool."""
+    """Runs points in the threads of a pool, and records their progress on a board."""
 
     points: Sequence[Point]
     board: _Board

@@ -1,13 +1,13 @@
 """A curve of a search for the saturation load: its loads, their runs, and its row in the table of results.
 
-A curve has all points of a sweep that differ only in load and seed. In three cases a load is too much for a point. In
-the first case its results say ``saturated``: the network accepts less than 97 % of the offered load, or does not
-deliver the packets of the window in time. In the second case more than 3 % of the packets are dropped at faults. In the
-third case the network gets stuck. With several seeds, a load is too much if it is too much in at least half of the
-runs. The verdict on a load is open if it depends on doubtful runs. A run is doubtful if its window is too short for its
-bursts. A run is also doubtful if it accepted less than 97 % of the offered load before it had settled. If the paths of
-all packets are known before the run, a load above the bandwidth of their channels is too much, whatever a run shows. A
-load at which at least half of the runs had not settled does not count as carried, because the result is the highest
+A curve has all points of a sweep that differ only in load and seed. In three cases a load is too much for a run. In the
+first case its results say ``saturated``: the network accepts less than 97 % of the offered load, or does not deliver
+the packets of the window in time. In the second case more than 3 % of the packets are dropped at faults. In the third
+case the network gets stuck. With several seeds, a load is too much if it is too much in at least half of the runs. If
+the verdict on a load depends on doubtful runs, the load is not judged. A run is doubtful if its window is too short for
+its bursts. A run is also doubtful if it accepted less than 97 % of the offered load before it had settled. If the paths
+of all packets are known before the run, a load above the bandwidth of their channels is too much, whatever a run shows.
+A load at which at least half of the runs had not settled does not count as carried, because the result is the highest
 load with settled runs. If terminals wait for replies, the load depends on the network, so Weft refuses the search.
 """
 

@@ -133,7 +133,7 @@ class SaturationSearch:
         self.store = Store(out if out is not None else Path("results") / self.named.folder)
 
     def most_at_once(self) -> list[Point]:
-        """Points of the largest possible round, with all seeds: two loads of each curve."""
+        """The points of the largest possible round: two loads of each curve, with all seeds."""
         return self.asked.seeds * self.ends
 
     def left(self) -> tuple[int, int]:
@@ -227,7 +227,7 @@ def find(
 
 
 def steps(lower: float, upper: float, tolerance: float) -> list[float]:
-    """Loads from `lower` to `upper`, at most `tolerance` apart.
+    """The loads that a search can run: from `lower` to `upper`, with distances of at most `tolerance`.
 
     Raises
     ------

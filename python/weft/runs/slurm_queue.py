@@ -1,4 +1,7 @@
-"""Queries Slurm about jobs by name, and cancels jobs. The name of a job identifies its order."""
+"""Queries Slurm about jobs by name, and cancels jobs.
+
+The name of a job contains the name of its order (`weft.runs.orders`).
+"""
 
 from __future__ import annotations
 

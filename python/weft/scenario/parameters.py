@@ -59,7 +59,8 @@ def inner(
 
     For example, `spares.even.target` is a key of a word with parameters, and `off[].from` is a key of the items of a
     list. `a.b` is a key of a mapping, and `a.*.b` is a key inside a mapping with arbitrary keys. The keys inside a
-    parameter for which `apart` returns true are left out. A schema that contains itself is followed only once.
+    parameter for which `apart` returns true are left out. If a schema contains itself, the function enters it only
+    once.
     """
     return _inner(schema, parameter, apart, ())
 

@@ -93,7 +93,7 @@ _PATIENCE = Patience()
 
 
 class Place(NamedTuple):
-    """The location of a function: text and name of its file, name of the function, and family of its model."""
+    """The function to call: text and name of its file, its name, and the family of its model (pattern or routing)."""
 
     text: bytes
     file: str

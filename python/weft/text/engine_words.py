@@ -49,5 +49,5 @@ STALL_MEANINGS = explained(
         "unanswered": "its terminal holds each request until the reply has left",
     },
 )
-# Meanings of the recordings: tables that a run writes only if the scenario requests them.
+# Meanings of the recordings, which are tables that a run writes only if the scenario requests them.
 RECORD_MEANINGS = {each["name"]: each["meaning"] for each in _engine.recordings()}

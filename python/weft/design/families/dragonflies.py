@@ -37,7 +37,7 @@ def plan(parameters: Mapping[str, Any]) -> Plan:
         most_terminals=p,
         links=g * a * (a - 1) // 2 + each * pairs,
         degree=a - 1 + h,
-        # with a link from each router to each group, two hops are enough
+        # if each router has a link to each other group, two hops are enough
         diameter=2 if h >= g - 1 else 3,
         bisection=each * (g // 2) * (g - g // 2) + g % 2 * (a // 2) * (a - a // 2),
         bisection_kind=CUT,

@@ -90,7 +90,7 @@ def layout(parameters: Mapping[str, Any]) -> Layout:
 
 
 def candidates(terminals: int, radix: int) -> Iterator[dict[str, Any]]:
-    """Parameters of trees with exactly this number of terminals, for every integer ratio of downlinks to uplinks."""
+    """Parameters of trees with exactly `terminals` terminals, for every integer ratio of downlinks to uplinks."""
     for ports in range(3, radix + 1):
         seen = set()
         for ratio in range(1, ports):
