@@ -149,7 +149,7 @@ def _of_pairs(active: Active) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.f
 
 
 def least(active: Active) -> dict[str, npt.NDArray[np.int64]]:
-    """Fewest paths of any pair of routers (``paths``), and of any pair without an active link (``two_hop_unlinked``).
+    """Fewest paths of any pair (``paths``), and fewest two-hop paths of a pair without a link (``two_hop_unlinked``).
 
     If all pairs have an active link, ``two_hop_unlinked`` is R - 2, the maximum.
     """

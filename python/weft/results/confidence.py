@@ -77,7 +77,7 @@ class Mean:
 
 @lru_cache
 def quantile95(freedom: float) -> float:
-    """The value that |t| exceeds in 5 % of cases, for Student's t with `freedom` (at least 1) degrees of freedom.
+    """The value that the magnitude of Student's t exceeds in 5 % of cases, with `freedom` degrees of freedom.
 
     With t = sqrt(freedom) * tan(angle), the density over the angle is proportional to cos(angle) to the power of
     freedom - 1.

@@ -1,6 +1,6 @@
 """Measures the response of latency to a change of the traffic, and the time until the latency settles.
 
-The results of Weft and of the simulators with which it is compared are measured with this same code.
+The same definition of the response is used for Weft and for the simulators with which it is compared.
 """
 
 from __future__ import annotations

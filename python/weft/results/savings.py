@@ -43,7 +43,7 @@ _BAR = 40
 # Characters of the bar for links in modes below the full rate, the fastest mode first. All slower modes use the last
 # character.
 _SLOW = "+-"
-# Sections of a scenario that a command to compare two policies leaves out, because they do not define network and
+# Sections of a scenario that can differ between two compared points, because these sections do not define network and
 # traffic.
 _OF_POLICY = {"power", "routing", "measure"}
 # Maximum number of policies with sentences; if a sweep has more policies, its table and its report show them.

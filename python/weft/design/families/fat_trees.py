@@ -52,7 +52,7 @@ def _core_racks(k: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def _core_cables(k: int) -> tuple[int, int]:
-    """Number of core-router links inside racks (one per router), and total length of the others [pitches]."""
+    """Number of links of core routers inside racks (one per router), and total length of their others [pitches]."""
     racks = _core_racks(k)
     if (k // 2) ** 2 % k == 0:  # each rack holds the same number of core routers
         return len(racks), len(racks) // k * 2 * square_pairs(k)
