@@ -78,10 +78,9 @@ pub trait Agents: Kept + Any + Debug + Send {
     /// Called with the timers that end in this cycle, in ascending order.
     fn timers(&mut self, _ended: &[u32], _channels: &mut dyn Channels) {}
 
-    /// Called while no packet is in flight in the network. In an idle network, the end of timer `who` possibly has only one effect: the
-    /// agent sets the timer again, one period later. In this case the method returns the period [cycles]. The engine then skips the calls
-    /// for this timer while the network is idle. An agent that counts the ends of a timer must return `None` (the default): the engine then
-    /// skips no call.
+    /// Called while no packet is in flight in the network. Returns the period [cycles] of timer `who` if, in an idle network, the end of
+    /// this timer has only one effect: the agent sets the timer again, one period later. The engine then skips the calls for this timer
+    /// while the network is idle. An agent that counts the ends of a timer must return `None` (the default): the engine then skips no call.
     fn rests(&self, _who: usize, _channels: &dyn Channels) -> Option<u64> {
         None
     }

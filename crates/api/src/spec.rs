@@ -75,7 +75,7 @@ pub enum Stop {
     Complete,
 }
 
-/// Value for a cycle that is not known yet: the begin or the end of the window.
+/// Value for a cycle that is not known yet: the beginning or the end of the window.
 pub const LATER: u64 = u64::MAX / 2;
 
 impl Phases {

@@ -123,7 +123,8 @@ impl CloseBeside {
     }
 }
 
-/// The functions of [`Channels`], which agents call for channels of a block, that [`Network`] also has for overseers and all channels.
+/// The functions that [`Channels`] (which agents call for channels of a block) and [`Network`] (which overseers call for all channels) have
+/// in common.
 pub trait Gates {
     /// Type of the numbers that identify channels.
     type Number: Copy;

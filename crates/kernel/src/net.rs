@@ -238,8 +238,8 @@ pub struct Times {
     pub batch: u64,
 }
 
-/// A routing whose paths avoid the parts that are broken at some time, and the first cycle in which the run uses this routing
-/// (`engine/src/network/rebuild.rs`).
+/// A routing for the network without the parts that are broken after a failure or repair, and the first cycle in which the run uses this
+/// routing (`engine/src/network/rebuild.rs`).
 #[derive(Debug)]
 pub struct Tables {
     pub at: u64,

@@ -104,7 +104,7 @@ impl Simulation {
         }
     }
 
-    /// Moves the clock by whole periods of the pattern. The remaining cycles, up to the next begin of a period or up to `until`, are
+    /// Moves the clock by whole periods of the pattern. The remaining cycles, up to the beginning of the next period or up to `until`, are
     /// simulated one by one.
     fn repeat(&mut self, until: u64) {
         let Some(pattern) = self.steady.pattern.take() else { return };

@@ -6,7 +6,8 @@
 //! before its next event. A block is *idle* if nothing is in flight: no packet, credit, control packet, or note about queues set aside. All
 //! credits have then returned. Only a source, a timer of an agent or a fault can end this state. A timer does not end the state if the
 //! agent declares that the end of the timer changes nothing (`Agents::rests`). A source or timer that is due later than its calendar wheel
-//! reaches does not limit the skip. Therefore an idle network skips any number of cycles at once (`engine/src/network/idle.rs`).
+//! reaches has an earlier entry in the wheel, but this entry does not limit the skip. Therefore an idle network skips any number of cycles
+//! at once (`engine/src/network/idle.rs`).
 //!
 //! # State after the shortcut
 //!

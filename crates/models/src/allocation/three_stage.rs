@@ -9,7 +9,7 @@
 //! # Guarantees
 //! Every input and every output is matched at most once per allocation step. Arbiters choose round robin, or by the age of packets.
 //! # Not modelled
-//! The other parts of the BlueGene/L router are not modelled. If a routing chooses the output when a head arrives, stage 1 has no choice:
+//! The other parts of the BlueGene/L router. If a routing chooses the output when a head arrives, stage 1 has no choice:
 //! the head requests only that output.
 //! # Validation
 //! `conformance/src/allocator.rs` checks that no packet is lost. `engine/tests/determinism.rs` checks that results are the same on any

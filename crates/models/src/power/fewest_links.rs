@@ -4,8 +4,8 @@
 //! # Source
 //! Weft's authors designed the policy. The problem is that of Kim et al., "TCEP", ISCA 2018, Section VI-A. The lower bound of that paper
 //! (Fig. 12) assumes that all links that are on carry the same load. TCEP orders the routers of a subnetwork, beginning with the hub. It
-//! first switches off links between the routers at the end of this order. Therefore the remaining links between routers at its begin carry
-//! little. The planner of `fewest_links` uses the whole matrix of traffic.
+//! first switches off links between the routers at the end of this order. Therefore the remaining links between routers at its beginning
+//! carry little. The planner of `fewest_links` uses the whole matrix of traffic.
 //! # Parameters
 //! `high_water`: target utilisation of links, between 0 and 1. In the planned network, random packets of one flit wait as long, on average,
 //! as if all channels had this utilisation. The planner gives no channel a load above the mean of this value and 1. If flits come together

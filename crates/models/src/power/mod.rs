@@ -89,7 +89,7 @@ impl PolicyConfig {
         Self::declared().filter_map(of).collect()
     }
 
-    /// Which of the links that the policy switches off are known to routings.
+    /// The kind of information about its links that the policy gives to routings.
     pub fn knowledge_of_links(&self) -> LinkKnowledge {
         self.declares().links
     }

@@ -22,18 +22,18 @@
 //! `deactivate: false` and `initial: all_on`, results with a fixed warm-up are those of `always_on` to the last bit.
 //! # Choices
 //! A router judges all requests of an epoch at the end of the epoch. It judges requests for deactivations at the ends of deactivation
-//! epochs, after those for activations. The best request is the one with the highest virtual utilisation (traffic on detours because the
-//! link is off). Of equal requests, that of the router with the lowest number is the best. A router whose own request for an activation has
-//! no answer yet agrees only to a better request. A router may agree even if it has requested to deactivate another link. If both ends of a
-//! link request the same change, one of the two requests is void, and the other is agreed to and answered. If a router cannot carry out an
-//! agreed change any more, it withdraws. A router requests another path to a member if packets to it took detours over a crowded link. A
-//! link is crowded if it was above the high-water mark in the last epoch. If there are several such members, it requests a path to the
-//! first one of the epoch. A shadow link whose time `shadow` is over goes off at the end of an epoch. It is the first epoch at whose end
-//! the router begins no other change, and waits for no answer to a request to activate a link. Of the two ends of a link, the router with
-//! the lower member number sends the link's new state to the other members. Control packets are single flits on a separate VC with strict
-//! priority. They overtake data flits that wait for a link, one per cycle and link. Control packets go directly to the receiver or over the
-//! hub. If both paths are cut, control packets go over any other member. Credits, and the messages "drained" and "awake", travel on the
-//! side channel of the link.
+//! epochs, after those for activations. The best request for an activation is the one with the highest virtual utilisation (traffic on
+//! detours because the link is off). Of equal requests, that of the router with the lowest number is the best. A router whose own request
+//! for an activation has no answer yet agrees only to a better request. A router may agree even if it has requested to deactivate another
+//! link. If both ends of a link request the same change, one of the two requests is void, and the other is agreed to and answered. If a
+//! router cannot carry out an agreed change any more, it withdraws. A router requests another path to a member if packets to it took
+//! detours over a crowded link. A link is crowded if it was above the high-water mark in the last epoch. If there are several such members,
+//! it requests a path to the first one of the epoch. A shadow link whose time `shadow` is over goes off at the end of an epoch. It is the
+//! first epoch at whose end the router begins no other change, and waits for no answer to a request to activate a link. Of the two ends of
+//! a link, the router with the lower member number sends the link's new state to the other members. Control packets are single flits on a
+//! separate VC with strict priority. They overtake data flits that wait for a link, one per cycle and link. Control packets go directly to
+//! the receiver or over the hub. If both paths are cut, control packets go over any other member. Credits, and the messages "drained" and
+//! "awake", travel on the side channel of the link.
 //!
 //! While an end of a link drains, its agent tests every 4 cycles whether the end has drained. The cycle loop does not report this to the
 //! agent, for two reasons. First, the last event before the end has drained can be a credit, a withdrawn request or a departing flit. The

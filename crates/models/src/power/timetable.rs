@@ -4,7 +4,7 @@
 //! Weft's authors designed the policy. It is a reference for plans that do not depend on the traffic, such as links that are off at night
 //! or during maintenance.
 //! # Parameters
-//! `off`: rows, each with three fields. `from`, `until` \[time\]: begin and end of the time in which links are off, counted from the
+//! `off`: rows, each with three fields. `from`, `until` \[time\]: beginning and end of the time in which links are off, counted from the
 //! beginning of the run, or of each period. `classes`: the names of the link classes that are off in this time (default: all managed
 //! classes). `period` \[time\]: time after which the rows repeat (default: they do not repeat). `transition` \[time\]: duration of going
 //! down, and of waking.

@@ -89,7 +89,7 @@ impl RoutingConfig {
         self.declares()
     }
 
-    /// The kinds of information about links that a policy switches that the routing can use.
+    /// The kinds of information that the routing can use about links that a policy switches off.
     pub fn knowledge_of_links(&self) -> &'static [LinkKnowledge] {
         self.declares().links
     }

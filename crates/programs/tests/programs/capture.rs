@@ -1,5 +1,5 @@
 //! Tests of the reader for recordings by Weft's own library (`capture/`), with records that tests write, and with
-//! damaged files. `tests/test_capture.py` reads a real recording.
+//! damaged files. `tests/test_traces.py` reads a real recording.
 
 use crate::damage::rounds;
 use crate::recorded::Memory;

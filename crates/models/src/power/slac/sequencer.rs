@@ -15,8 +15,8 @@ pub struct Sequencer {
     /// For each stage: the channels that belong to it.
     #[kept(fixed)]
     pub stages: Vec<Vec<u32>>,
-    /// For each stage after the first that is on or warming: the router that requested the stage. `None` for a stage that was on from the
-    /// beginning of the run.
+    /// For each stage except the first, as far as stages are on or warming: the router that requested the stage. `None` for a stage that
+    /// was on from the beginning of the run.
     pub asked: Vec<Option<u32>>,
     pub change: Option<Change>,
     /// First cycle in which the sequencer may make its next decision.

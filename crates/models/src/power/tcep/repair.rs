@@ -64,7 +64,8 @@ impl Team {
     }
 
     /// Called when a fault of the link of output `o` ends. The link goes off as soon as it has drained. Requests to activate it again if it
-    /// belongs to a star, or was on before the fault. `again`: true if the fault was a failure of the router at the other end.
+    /// belongs to a star, or if it was on before the fault and the run never switches links off. `again`: true if the fault was a failure
+    /// of the router at the other end.
     fn mend(&mut self, channels: &mut dyn Channels, r: usize, o: usize, again: bool) {
         let (d, own, c) = self.ends(o);
         self.links[o].faults -= 1;

@@ -1,6 +1,7 @@
 //! Dragonfly PB (piggybacking): the source router chooses between the minimal path and a path over a random intermediate. It compares the
-//! queues of the first hops of the two paths. In addition, each router posts one bit for each of its global links to the other routers of
-//! its group. The bit is set if the link is saturated. The source router reads the bit of the global link on the minimal path.
+//! queues of the first hops of the two paths. In addition, each router posts one bit for each of its global links, which the other
+//! routers of its group read. The bit is set if the link is saturated. The source router reads the bit of the global link on the minimal
+//! path.
 //!
 //! # Source
 //! Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009 (piggyback routing). The rules are
@@ -63,7 +64,7 @@ pub struct DragonflyPb {
     /// Bias T towards the minimal path, if the saturation bit is not set.
     #[serde(default = "two")]
     pub threshold: Flits,
-    /// Factor of the rule for the saturation bit. The bit of a global link is set if its queue exceeds: this factor times the mean queue of
+    /// Factor of the rule for the saturation bit. The bit of a global link is set if its queue exceeds this factor times the mean queue of
     /// its router's global links, plus the margin.
     #[serde(default = "twice")]
     pub coefficient: f64,

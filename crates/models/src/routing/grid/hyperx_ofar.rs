@@ -94,9 +94,9 @@ fn unavailable() -> Trigger {
     Trigger::Unavailable
 }
 
-/// The default rule for injection. Without a rule, the accepted load collapses beyond saturation, as the paper reports for few VCs. It was
-/// measured under bit complement at an offered load of 0.9, on 4x4 routers with 4 terminals and 4 VCs of 16 flits. Without a rule, the
-/// network accepts a load of 0.09. With `escape_occupancy`, it accepts 0.47, both with `most: 0` and with `most: 0.5`.
+/// The default rule for injection. Without a rule, the accepted load collapses beyond saturation, as the paper reports for few VCs. In
+/// Weft, 4x4 routers with 4 terminals and 4 VCs of 16 flits were measured under bit complement at an offered load of 0.9. Without a rule,
+/// the network accepts a load of 0.09. With `escape_occupancy`, it accepts 0.47, both with `most: 0` and with `most: 0.5`.
 fn quarter_of_the_escape() -> Injection {
     Injection::EscapeOccupancy { most: 0.25 }
 }
