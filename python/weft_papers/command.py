@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add ``weft reproduce`` and its options to the command line."""
     from weft_papers.registry import ALL, PAPERS
 
     parser = arguments.command(
@@ -87,7 +87,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
-    """Submit the missing points of each sweep to Slurm, and print a report.
+    """Submit all points that have no results yet to Slurm, and print a report for each sweep.
 
     Returns false if there is nothing to submit, because all points have results.
     """
@@ -106,7 +106,7 @@ def _submitted(options: argparse.Namespace, settings: dict[str, Any]) -> bool:
 
 
 def _all_text(done: AllReproduced) -> str:
-    """Return text with the number of claims of each verdict for each paper, and with the path of the page."""
+    """Return text that counts the claims of each paper by verdict, and names the HTML page of all papers."""
     from weft_papers.common import scoreboard
 
     lines = [f"{each.paper.name.ljust(10)}  {scoreboard.count_words(each.rows)}" for each in done.papers]
@@ -114,7 +114,7 @@ def _all_text(done: AllReproduced) -> str:
 
 
 def _text(done: Reproduction) -> str:
-    """Return text with the scoreboard, the figures that were not drawn, and the written folders and files."""
+    """Return text with a paper's scoreboard, the figures that were not drawn, and the written folders and files."""
     from weft_papers.common import scoreboard
 
     absent = [f"figure {each.figure.name}: {each.absent}" for each in done.shown if each.absent]

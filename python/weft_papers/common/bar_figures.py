@@ -1,4 +1,4 @@
-"""Draws groups of bars of a paper in the look of `weft.plot`."""
+"""Draws bar charts of a paper in the style of `weft.plot`: groups of bars, with a bar for each series."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def grouped(
     bars : mapping of str to sequence of float
         For each series, heights in the order of the groups; ``None`` for a missing bar.
     looks : sequence of str
-        Labels in a fixed order, so that a series has the same colour as in other figures.
+        Labels of series in a fixed order that figures share. Their order gives a series the same colour in all figures.
     wide : bool
-        Whether the figure is as wide as a page, with slanted names, for many groups; otherwise it is as wide as a
-        column.
+        Whether the figure is as wide as a page, with slanted group names (for many groups). Otherwise it is as wide as
+        a column of text.
     """
     order = list(dict.fromkeys([*looks, *bars]))
     fills = {name: style.fill(order.index(name)) for name in bars}

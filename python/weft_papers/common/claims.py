@@ -24,7 +24,7 @@ class Claim:
     id : str
         Identifier of the claim, such as ``T-033``.
     section, scenario, metric : str
-        Section of the paper, the runs that the claim describes, and the quantity that it states.
+        Section of the paper, the runs that the claim describes, and the quantity that the claim states.
     printed : str
         The value as printed in the paper.
     kind : str

@@ -1,4 +1,4 @@
-"""Makes a frame with one row for each finished point. Figures and claims of papers read its numbers."""
+"""Makes a frame with one row for each finished point of a sweep. Figures and claims of papers read this frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ENERGY = "energy_network_per_bit_pj"
 # Name of the mechanism with which papers compare all other mechanisms.
 BASELINE = "baseline"
-# Numbers that frames copy from the summary of a point. A number is null if the results lack it.
+# Names of the numbers that a frame copies from the summary of each point. A number is null if the summary lacks it.
 NUMBERS = (
     "seed",
     "terminals",
@@ -35,7 +35,8 @@ NUMBERS = (
     "warmup_cycles",
 )
 _FLAGS = ("saturated", "warmup_settled", "power_settled")
-# Name of a boolean column. It is true for a point that is not overloaded but was measured before its run had settled.
+# Name of a boolean column. It is true for a point that is not saturated, but whose window began before latencies had
+# settled.
 UNSETTLED = "unsettled"
 SCHEMA: dict[str, Any] = {
     "mechanism": pl.String,
@@ -57,9 +58,10 @@ def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> l
     Returns
     -------
     list of dict
-        ``mechanism``, ``policy`` (its parameters as JSON), ``load`` (set by the scenario) [flits/terminal/cycle],
-        ``saturated``, ``warmup_settled``, ``power_settled``, ``unsettled``, ``hops_max`` [links], ``stalled``,
-        ``derived`` (whether the row was computed from another row: false here) and the numbers of `NUMBERS`.
+        ``mechanism``, ``policy`` (name and parameters of the power policy, as JSON), ``load`` (load in the scenario)
+        [flits/terminal/cycle], ``saturated``, ``warmup_settled``, ``power_settled``, ``unsettled``, ``hops_max``
+        [links], ``stalled``, ``derived`` (whether the row was computed from another row: false here) and the numbers of
+        `NUMBERS`.
     """
     return [_row(results, point, mechanism) for point in range(len(results))]
 
@@ -67,8 +69,8 @@ def rows(results: ResultSet, mechanism: Callable[[Mapping[str, Any]], str]) -> l
 def frame(rows: Sequence[Mapping[str, Any]], more: Mapping[str, Any] | None = None) -> pl.DataFrame:
     """Make a frame of rows that the function `rows` returned.
 
-    `more` has the names and types of the columns that the frame has in addition to `SCHEMA`. A number that is not
-    finite becomes null.
+    `more` has the names and types of columns in addition to those of `SCHEMA`. A number that is not finite becomes
+    null.
     """
     floats = pl.col(pl.Float64)
     finite = floats.is_finite()

@@ -1,4 +1,4 @@
-"""Draws networks of a paper: routers are circles, links are lines, and each kind of link has its look and meaning."""
+"""Draws networks of a paper: routers are circles, links are lines, and the look of a line shows the kind of link."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Wire:
     kind : str
         Kind of link or arrow, as named in the legend.
     bend : float
-        Distance from the straight line, as a share of the length; 0 is straight.
+        Distance of the curve's control point from the straight line, as a share of the line's length; 0 is straight.
     arrow : bool
         Whether the wire is drawn as an arrow, not as a line.
     """
@@ -66,9 +66,9 @@ def network(
     places : mapping of str to (float, float)
         Position of each router.
     wires : iterable of Wire
-        Links and arrows, in the order in which they are drawn over each other.
+        Links and arrows in drawing order; later ones cover earlier ones.
     looks : mapping of str to mapping
-        For each kind of wire, the arguments of its line for matplotlib.
+        For each kind of wire, the matplotlib arguments that set the look of its line.
     size : float
         Area of a circle [square points].
     names : mapping of str to str, optional

@@ -1,4 +1,7 @@
-"""Finds the knee of each curve of latency over load, and makes a sweep with more loads near the knees."""
+"""Finds the knee of each curve of latency over load, and makes a sweep with more loads near the knees.
+
+The knee is the place where the latency begins to grow steeply, because the network saturates.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ if TYPE_CHECKING:
 
 # A load is beyond the knee if the network accepts less than this share of it.
 ACCEPTED = 0.95
-# A load is beyond the knee if its latency exceeds the lowest latency of the curve times this factor.
+# A load is beyond the knee if the latency at this load exceeds the lowest latency of the curve times this factor.
 STEEP = 3.0
 _LOAD = "traffic.load"
-# A gap between two loads at a knee is not divided again if it is at most this share of the upper load.
+# The two loads around a knee are close enough if they differ by at most this share of the upper load.
 _CLOSE = 0.02
 
 
 def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
-    """Return the two loads of a curve between which its knee is; ``None`` without a knee.
+    """Return the two loads of a curve between which its knee is; ``None`` if the curve has no knee.
 
     A load is beyond the knee if it saturates the network, or if the network accepts less than 95 % of it. A load is
-    also beyond the knee if its latency exceeds three times the lowest latency of the curve.
+    also beyond the knee if the latency at this load exceeds three times the lowest latency of the curve.
     """
     points = points.filter(~pl.col("stalled").fill_null(value=False)).sort("load")
     latency = pl.col(q.LATENCY.column)
@@ -43,20 +46,21 @@ def bracket(points: pl.DataFrame) -> tuple[float, float] | None:
 
 
 def around(frames: Sequence[pl.DataFrame], points: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any] | None:
-    """Make the overrides of a sweep that adds two loads at the knee of each curve.
+    """Make the overrides of a scenario for a sweep that runs two more loads near the knee of each curve.
 
     Parameters
     ----------
     frames : sequence of polars.DataFrame
-        Rows of the points of each sweep that was run.
+        For each sweep that was run, a frame with a row for each point.
     points : sequence of sequence of mapping
-        The same points, with their ``coordinates``. A curve consists of the points that differ only in load.
+        The same points as mappings with the key ``coordinates``. A curve consists of the points that differ only in
+        load.
 
     Returns
     -------
     dict or None
-        Overrides that list the new points with ``zip``, with an entry for each coordinate. ``None`` if no curve has a
-        knee, or if the loads around each knee differ by 2 % at most.
+        Overrides with the coordinates of the new points: under ``zip``, a list of values for each coordinate. ``None``
+        if no curve has a knee, or if the two loads around each knee differ by 2 % at most.
     """
     curves: dict[str, Mapping[str, Any]] = {}
     rows = []

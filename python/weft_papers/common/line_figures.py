@@ -1,4 +1,7 @@
-"""Draws curves of a paper in the look of `weft.plot`: a line per series, with hollow markers at saturated points."""
+"""Draws line charts of a paper in the style of `weft.plot`: a curve per series.
+
+Saturated points have hollow markers.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ if TYPE_CHECKING:
     from weft_papers.common.paper import Figure
 
 _HEIGHT, _PANELS = 2.3, 2.0
-# If a load axis ends below this value, its labels are long, and a narrow panel gets few of them.
+# If a load axis ends below this value, its tick labels are long, so a narrow panel has space for few of them.
 _TINY = 0.01
-# Formats of figures. The first format is for the report, the others are for papers and slides.
+# File formats of figures. The report contains the first format; the others are for papers and slides.
 FORMATS = ("svg", "pdf", "png")
 _DASHED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2}
 
@@ -46,8 +49,8 @@ class Series:
     over : sequence of bool
         Whether each point is saturated; empty if no point is.
     theory_of : str
-        Label of the measured series whose theory this curve shows. The curve is then dashed, without markers, in the
-        colour of the measured series.
+        Label of the measured series, if this curve shows the values that theory predicts for it. The curve is then
+        dashed, without markers, in the colour of the measured series.
     """
 
     label: str
@@ -58,7 +61,10 @@ class Series:
 
 
 def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
-    """Make a curve of a column over load. Each value is a mean over seeds. Unknown values are omitted."""
+    """Make a curve that shows a column of a frame over load.
+
+    Each value is a mean over seeds. Unknown values are omitted.
+    """
     means = (
         points.drop_nulls(column).group_by("load").agg(pl.col(column).mean(), pl.col("saturated").any()).sort("load")
     )
@@ -68,8 +74,8 @@ def over_load(points: pl.DataFrame, label: str, column: str) -> Series:
 def latency_over_load(points: pl.DataFrame, label: str) -> Series:
     """Make a curve of the mean packet latency over load.
 
-    A saturated point has no latency, even if some of its packets were delivered. A figure shows the saturated point at
-    its upper edge.
+    A saturated point counts as infinite, even if some of its packets were delivered. Figures show it at their upper
+    edge.
     """
     column = pl.col(LATENCY.column)
     known = pl.when(pl.col("saturated")).then(inf).when(column > 0).then(column)
@@ -95,11 +101,12 @@ def curves(
     series : sequence of Series
         The curves.
     at_top : bool
-        Whether saturated points have no value. Then the figure shows them at its upper edge, and lines end before them.
+        Whether saturated points have no value. The figure then shows saturated points at its upper edge, and lines end
+        before them.
     most : float
-        Maximum upper end of the vertical axis; higher points are not shown.
+        Maximum upper end of the vertical axis; the figure omits higher points.
     looks : sequence of str
-        Labels in a fixed order, so that a label looks the same in several figures.
+        Labels of series in a fixed order that figures share. Their order gives a series the same look in all figures.
     """
     known = style.looks([*looks, *(each.theory_of or each.label for each in series)])
     shown = {each.label: known[each.theory_of or each.label] for each in series}
@@ -160,7 +167,7 @@ def panels(
 
 
 def _heights(series: Iterable[Series], *, at_top: bool) -> list[float]:
-    """Return the values of all points, without the saturated points that the figure shows at its upper edge."""
+    """Return the values of all points. If `at_top`, omit saturated points, which the figure shows at its upper edge."""
     return [y for each in series for y, full in zip(each.y, _steady(each), strict=True) if full or not at_top]
 
 
@@ -180,7 +187,7 @@ def numbers_of(x: str, y: str, series: Iterable[Series], *, at_top: bool = False
 
 
 def legend(series: Sequence[Series], looks: dict[str, style.Look]) -> list[Artist]:
-    """Make the legend entries of a figure: one for each curve, and one for saturated points if there are some."""
+    """Make the legend entries of a figure: one for each curve, and one for saturated points if the figure has any."""
     lines = [
         Line2D([], [], label=each.label, **(looks[each.label].line | _DASHED))
         if each.theory_of
@@ -222,7 +229,7 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def drawn(figure: Figure, measured: Measured) -> Drawing:
-    """Draw a figure in the look that all figures share."""
+    """Draw a figure of a paper in the style that all figures share."""
     assert figure.draw
     with sheet.applied(style.RC):
         drawing = figure.draw(measured)

@@ -18,7 +18,7 @@ class LackingError(Exception):
 def unsettled() -> pl.Expr:
     """Make the condition for a point that is not saturated, but whose latencies or power states had not settled.
 
-    After a warm-up of fixed length, a point counts as unsettled if its latencies grow during the window.
+    If the length of the warm-up is fixed, a point counts as unsettled if its latencies grow during the window.
     """
     late = pl.any_horizontal(~pl.col("warmup_settled"), ~pl.col("power_settled"), pl.col("unsettled"))
     late = late.fill_null(value=False)
@@ -29,7 +29,7 @@ def unsettled() -> pl.Expr:
 class Measured:
     """The measurements of a reproduction: a frame for each experiment that was run.
 
-    Objects of this class are compared by identity, so that functions can cache results by object.
+    Two objects are equal only if they are the same object. Therefore functions can use an object as the key of a cache.
 
     Attributes
     ----------
@@ -38,7 +38,8 @@ class Measured:
         ``saturated``, ``warmup_settled``, ``power_settled`` and ``derived`` (whether a row was computed from another
         row, not run).
     quick : bool
-        Whether the run was quick: fewer loads and shorter windows. Then analyses should also use fewer samples.
+        Whether the run was quick: fewer loads and shorter windows. Analyses without simulation should then also use
+        fewer samples.
     """
 
     frames: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -57,7 +58,7 @@ class Measured:
         return self.frames[experiment]
 
     def unsettled(self, experiments: Iterable[str]) -> str:
-        """Return a string with the number of unsettled points of each experiment; empty if all points had settled."""
+        """Return a string that counts the unsettled points of each experiment; empty if all points had settled."""
         ran = {name: self[name].filter(~pl.col("derived")) for name in experiments}
         found = {name: (frame.filter(unsettled()).height, frame.height) for name, frame in ran.items()}
         texts = (f"{name}: {late} of {all_} points had not settled" for name, (late, all_) in found.items() if late)

@@ -1,4 +1,4 @@
-"""Describes a paper: the experiments to run, the figures to draw, and the rules that judge the paper's claims."""
+"""Classes that describe a paper: experiments to run, figures to draw, and rules that judge the paper's claims."""
 
 from __future__ import annotations
 
@@ -22,23 +22,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of a paper: a scenario, whose results are the data of figures and claims.
+    """An experiment of a paper: one scenario. Its results are the data of figures and claims.
 
     Attributes
     ----------
     name : str
         Name of the results folder. If `scenario` is empty, it is also the name of the scenario.
     quick, full : sequence of mapping of str to value
-        Overrides of the scenario, by dotted path of the key. A quick run, or a full run, has a sweep for each mapping.
+        Overrides of the scenario in a quick run and in a full run, by dotted path of the key. Each mapping gives a
+        sweep.
     scaled : str
-        Names of the sizes that a quick run reduces, in addition to loads and lengths of runs; empty if there are none.
+        Text that names the sizes that a quick run reduces, in addition to loads and lengths of runs; empty if there are
+        none.
     scenario : str
-        Name of the scenario (without ending), if several experiments run it with other overrides.
+        Name of the scenario file without its ending, if several experiments run the same scenario with different
+        overrides.
     asked : bool
         Whether a quick run of the whole paper omits this experiment, because it takes longer than all others. A quick
         run with `only` includes it if one of the named figures needs it.
     knees, quick_knees : int
-        Number of extra rounds in a full run, and in a quick run. Each round adds two loads at the knee of each curve.
+        Number of additional rounds in a full run and in a quick run. Each round runs two more loads near the knee of
+        each curve of latency over load.
     """
 
     name: str
@@ -56,7 +60,7 @@ class Experiment:
         return f"{self.scenario or self.name}.yaml"
 
     def sweeps(self, *, quick: bool) -> list[tuple[str, Mapping[str, Any]]]:
-        """List the sweeps of this experiment, each with its results folder and its overrides."""
+        """List the sweeps of this experiment, each with the name of its results folder and its overrides."""
         parts = self.quick if quick else self.full
         return [(self.name if not number else f"{self.name}-{number + 1}", each) for number, each in enumerate(parts)]
 
@@ -76,11 +80,11 @@ class Figure:
     needs : tuple of str
         Names of the experiments that the figure needs.
     reading : str
-        Sentences of the report that explain the figure.
+        Text of the report that explains the figure.
     wide : bool
         Whether the figure is as wide as the report.
     remark : callable, optional
-        Function that returns a remark on the measured points for the report, or an empty string.
+        Function that returns a remark on the figure's points for the report, or an empty string.
     rows : callable, optional
         Function that makes the rows, if the figure is a table. The names of the columns are the headings of the table.
     """
@@ -108,14 +112,14 @@ class Paper:
     experiments, figures : sequence
         Experiments and figures, in the order in which they are run and shown.
     rules : mapping of str to Rule
-        For the number of each claim, the rule that says when the claim is met.
+        For the identifier of each claim, the rule that says when the claim is met.
     frame : callable
         Function that takes the results of an experiment, and returns the frame that figures and rules read.
     judging : str
-        Sentences of the report. They say how Weft measures quantities that the paper does not define.
+        Text of the report on how Weft measures quantities that the paper does not define.
     quick : str
-        Sentences of the report. They name the parts that a quick run omits; empty if the list of runs in the report
-        shows these parts.
+        Text of the report that names the parts that a quick run omits; empty if the report's list of runs shows these
+        parts.
     """
 
     name: str
@@ -133,12 +137,12 @@ class Paper:
         return Path(str(files("weft_papers"))) / "experiments" / self.folder / file
 
     def chosen(self, only: Iterable[str]) -> list[Figure]:
-        """Select figures by name or number (``9`` means 9a, 9b and 9c). Without names, all figures are selected.
+        """Select figures by name or number (``9`` selects 9a, 9b and 9c). If `only` is empty, all figures are selected.
 
         Raises
         ------
         WeftError
-            If no figure has one of these names.
+            If a name or number in `only` selects no figure.
         """
         wanted: set[str] = set()
         for name in only:
@@ -152,8 +156,8 @@ class Paper:
     def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
         """List the experiments that these figures need, in the paper's order.
 
-        For all figures, the list includes experiments that only claims need. A quick run of all figures omits
-        experiments that must be requested (`Experiment.asked`).
+        If `figures` are all figures of the paper, the list includes experiments that only claims need. In that case a
+        quick run omits experiments that must be requested (`Experiment.asked`).
         """
         chosen = list(figures)
         if len(chosen) == len(self.figures):

@@ -1,6 +1,6 @@
 """Shows the progress of a reproduction on standard error.
 
-It has one bar for all sweeps of the paper or papers, and a line for each finished sweep.
+The output has one progress bar for all sweeps of the paper or papers, and a line for each finished sweep.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PaperBar:
         self._bar.__exit__(kind, problem, trace)
 
     def __call__(self, standing: Standing) -> None:
-        """Show the progress."""
+        """Print a line for each sweep that has ended since the last call, and update the bar."""
         for each in standing.ended:
             status = each.status
             before = f", {status.reused} done before" if status.reused else ""

@@ -1,4 +1,4 @@
-"""Functions that read a frame for figures and claims: points of a mechanism, ratios, throughput, settled points."""
+"""Functions that take numbers for figures and claims from a frame: ratios, throughput, the points of a mechanism."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from weft.results import quantities as q
 from weft_papers.common.frames import BASELINE, ENERGY
 from weft_papers.common.measured import LackingError
 
-# Loads of different mechanisms count as equal if they differ by at most this value [flits/terminal/cycle].
+# Two loads count as equal if they differ by at most this value [flits/terminal/cycle].
 _SAME = 1e-9
-# The throughput of a mechanism is compared only if the loads on both sides of its saturation are close enough: the
-# upper load is at most this multiple of the lower load.
+# The saturation of a mechanism is between two loads that were run. Throughputs are compared only if the upper of these
+# loads is at most this multiple of the lower load.
 _APART = 1.25
-# A load is too much if the network accepts less than this share of it.
+# A load is too high if the network accepts less than this share of it.
 _ACCEPTED = 0.95
-# If a load that the paper names was not run, the nearest load replaces it, if it differs by at most this share.
+# A load that the paper names, but that was not run, is replaced by the nearest load, if the two differ by at most this
+# share.
 _NEAR = 0.25
 
 
@@ -48,7 +49,7 @@ def unstalled(frame: pl.DataFrame) -> pl.DataFrame:
 def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl.DataFrame:
     """Join the points of a mechanism and of a reference at equal loads and seeds.
 
-    Columns of the reference end in ``_reference``.
+    The names of the reference's columns end in ``_reference``.
     """
     both = of(frame, mechanism).join(of(frame, reference), on=["load", "seed"], suffix="_reference", nulls_equal=True)
     if both.is_empty():
@@ -57,7 +58,7 @@ def beside(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> pl
 
 
 def ratio(column: str, reference: str = "reference") -> pl.Expr:
-    """Divide a column by the column of the reference with the same name.
+    """Make the expression that divides a column by the same column of the reference (see `beside`).
 
     The ratio is null if one of the two values is unknown or 0.
     """
@@ -66,7 +67,7 @@ def ratio(column: str, reference: str = "reference") -> pl.Expr:
 
 
 def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Return the energy per bit of a mechanism relative to the baseline.
+    """Return the energy per bit of a mechanism, divided by that of the baseline at the same load.
 
     The columns are ``load``, ``energy``, ``saturated``.
     """
@@ -75,7 +76,7 @@ def normalised(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 
 
 def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
-    """Return the latency of a mechanism relative to the baseline, at loads at which neither is saturated.
+    """Return the latency of a mechanism divided by that of the baseline, at loads at which neither is saturated.
 
     The columns are ``load`` and ``latency``.
     """
@@ -87,20 +88,21 @@ def relative_latency(frame: pl.DataFrame, mechanism: str) -> pl.DataFrame:
 class Throughput:
     """Loads that describe the throughput of a mechanism [flits/terminal/cycle].
 
-    A load is too much if it saturates the network, or if the network accepts less than 95 % of it.
+    A load is too high if it saturates the network, or if the network accepts less than 95 % of it.
 
     Attributes
     ----------
     last : float
-        Highest load that was run below the lowest load that is too much. The rules of claims compare this value: the
-        papers do not define throughput, but a reader sees this load in their curves of latency over load.
+        Highest load that was run below the lowest load that is too high. The rules of claims compare this value,
+        because the papers do not define throughput, but a reader can see this load in their curves of latency over
+        load.
     next : float
-        The lowest load that is too much; the highest load that was run if even load 1 is not too much.
+        The lowest load that is too high; the highest load that was run if even load 1 is not too high.
     over : float
-        Accepted load at the lowest load that is too much.
+        Accepted load at the lowest load that is too high.
     most : float
-        Highest accepted load. It can be far above the other three values: beyond saturation, sources that avoid busy
-        channels send more.
+        Highest accepted load of all points. It can be far above the other three values: beyond saturation, sources
+        whose packets avoid busy channels send more.
     """
 
     last: float
@@ -112,12 +114,12 @@ class Throughput:
 def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, str]:
     """Return the ratio of a mechanism's throughput to the reference's.
 
-    The returned text also has the loads, and the ratios for two other definitions of throughput.
+    The returned text has the loads of both, and the ratios for two other definitions of throughput.
 
     Raises
     ------
     LackingError
-        If one of the two mechanisms saturates between two loads that are too far apart.
+        If the two loads between which a mechanism saturates are too far apart.
     """
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
     for name, found in ((mechanism, ours), (reference, theirs)):
@@ -135,7 +137,7 @@ def compared(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> 
 def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> tuple[float, float]:
     """Return the bounds of the ratio of a mechanism's throughput to the reference's throughput.
 
-    The ratio has bounds, because a mechanism saturates somewhere between two loads that were run.
+    The ratio itself is unknown, because a mechanism saturates at an unknown load between two loads that were run.
     """
     ours, theirs = throughput(frame, mechanism), throughput(frame, reference)
     return ours.last / theirs.next, ours.next / theirs.last
@@ -144,12 +146,12 @@ def between(frame: pl.DataFrame, mechanism: str, reference: str = BASELINE) -> t
 def throughput(frame: pl.DataFrame, mechanism: str) -> Throughput:
     """Find the loads that describe the throughput of a mechanism.
 
-    A load is too much if the point is saturated or accepts less than 0.95 of it. Some mechanisms accept even load 1.
+    A load is too high if the point is saturated or accepts less than 0.95 of it. Some mechanisms accept even load 1.
 
     Raises
     ------
     LackingError
-        If the throughput is unknown: no load was too much and load 1 was not run, all loads were too much, or the
+        If the throughput is unknown: no load was too high and load 1 was not run, all loads were too high, or the
         network accepted nothing.
     """
     points = of(frame, mechanism).drop_nulls("accepted_load")
@@ -172,7 +174,9 @@ def steady(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame itself after a check that the power states of all points had settled. Latencies are not checked.
+    """Check that the power states of all points of a frame had settled, and return the frame.
+
+    Latencies are not checked.
 
     Raises
     ------
@@ -185,12 +189,12 @@ def with_settled_links(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def least(frame: pl.DataFrame, column: str, *mechanisms: str) -> tuple[float, list[dict[str, Any]]]:
-    """Return the lowest load at which a column is known for all mechanisms, and the row of each mechanism at this load.
+    """Return the lowest load at which all mechanisms have a value in a column, and the row of each at this load.
 
     Raises
     ------
     LackingError
-        If the column is not known for all mechanisms at any common load.
+        If there is no load at which all mechanisms have a value in the column.
     """
     rows = [of(frame, each).drop_nulls(column).unique("load", keep="first") for each in mechanisms]
     common = set.intersection(*({*each["load"]} for each in rows))

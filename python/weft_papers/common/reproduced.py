@@ -33,7 +33,7 @@ class Shown:
     remark : str
         Remark on the figure's points; empty if there is none.
     table : polars.DataFrame or None
-        The rows of a table.
+        The rows, if the figure is a table; otherwise ``None``.
     """
 
     figure: Figure
@@ -61,7 +61,7 @@ class Reproduction:
         Suffix of the file names that lists the chosen figures, such as ``-9a-12``; empty if all figures were chosen.
         The suffix keeps the files of a partial reproduction apart from the files of the whole paper.
     ran : list of tuple
-        The results of each sweep of each experiment, with the experiment.
+        Pairs of an experiment and the results of one of its sweeps, for all sweeps.
     shown : list of Shown
         The figures.
     rows : list of Row
@@ -83,7 +83,7 @@ class Reproduction:
 
     @property
     def mode(self) -> str:
-        """Length of the runs: ``quick`` or ``full``."""
+        """Word for the length of the runs: ``quick`` or ``full``."""
         return mode(quick=self.quick)
 
     def document(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class AllReproduced:
-    """Finished reproductions of several papers, which share one page.
+    """Finished reproductions of several papers, which are shown on one HTML page.
 
     Attributes
     ----------
@@ -130,10 +130,10 @@ class AllReproduced:
         return self.root / "report.html"
 
     def document(self) -> dict[str, Any]:
-        """Return, as data for programs, the number of claims by verdict and the whole reproduction of each paper."""
+        """Return the reproductions of all papers as data for programs, each with its number of claims by verdict."""
         return {"command": self.command, "papers": [each.document() for each in self.papers]}
 
 
 def mode(*, quick: bool) -> str:
-    """Return the word for the length of a run: the name of the command-line option, without hyphens."""
+    """Return the word for the length of the runs: the command-line option ``--quick`` or ``--full`` without hyphens."""
     return "quick" if quick else "full"

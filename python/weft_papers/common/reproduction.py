@@ -48,30 +48,30 @@ def reproduce(
     Parameters
     ----------
     paper : Paper
-        See `weft_papers.registry`.
+        A paper of `weft_papers.registry`.
     quick : bool
         Run fewer loads, shorter windows and scaled batches, which takes minutes instead of hours.
     out : path, optional
         Folder for all files; by default ``results/PAPER-quick`` or ``results/PAPER-full``.
     only : iterable of str, optional
-        Names of the figures to draw; by default all figures. Claims that need the experiments of other figures are not
+        Names of the figures to draw; by default all figures. Only claims whose experiments these figures need are
         judged.
     seeds : int, optional
-        Number of seeds that each sweep runs, from the beginning of its list; by default all seeds. A later call can run
+        Number of seeds that each sweep runs: the first ones of its list; by default all seeds. A later call can run
         more seeds in the same folder.
     jobs : int, optional
-        Number of points that run at the same time; by default as many as the cores allow.
+        Number of points that run at the same time; by default the number of cores.
     force_memory : bool
-        Run even if the points that run at the same time need more memory than is free.
+        Whether points also run if they need more memory together than is free.
     progress : callable, optional
-        Function that takes the name of the paper and returns a context manager. Its ``with`` statement gives a
-        function, which `reproduce` calls with each new `Standing`, in the caller's thread. Without `progress`, a
-        notebook shows a bar.
+        Function that takes the name of the paper and returns a context manager. The context manager yields a function,
+        which `reproduce` calls with each new `Standing` in the thread of the caller. Without `progress`, a notebook
+        shows a progress bar.
 
     Raises
     ------
     WeftError
-        If there is no such figure, the folder cannot be used, or a scenario cannot run.
+        If a name in `only` selects no figure, the folder cannot be used, or a scenario cannot run.
     KeyboardInterrupt
         After Ctrl-C; finished points are saved.
     """
@@ -90,8 +90,8 @@ def sweeps(
 ) -> Iterator[tuple[Path, Sweep]]:
     """List the sweeps that `reproduce` runs with these parameters, each with its results folder.
 
-    Another machine can run the sweeps. `reproduce` then reads the results in these folders. The loads near the knee of
-    a curve depend on earlier results. Therefore a sweep at knees is listed only when these results exist.
+    Another machine can run these sweeps. `reproduce` then reads the results in their folders. The loads near the knee
+    of a curve depend on earlier results. Therefore a sweep of such loads is listed only if the earlier results exist.
     """
     return ReproductionPlan(paper, quick, list(only), out, seeds).sweeps()
 
@@ -108,8 +108,8 @@ def reproduce_all(
 ) -> AllReproduced:
     """Reproduce several papers, each in a separate folder, and write one page for all papers.
 
-    The sweeps begin in the order of the papers. A paper is drawn and judged when its sweeps are done, while sweeps of
-    the next paper run. If a sweep fails, the sweeps after it do not begin.
+    The sweeps begin in the order of the papers. When the sweeps of a paper are done, its figures are drawn and its
+    claims judged, while sweeps of the next paper run. If a sweep fails, later sweeps do not begin.
 
     Parameters
     ----------
@@ -145,10 +145,10 @@ def reproduce_all(
 def _carried_out(
     plans: Sequence[ReproductionPlan], name: str, *, jobs: int | None, force_memory: bool, progress: Progress | None
 ) -> list[Reproduction]:
-    """Run the points that have no results yet, then draw and judge the papers in their order.
+    """Run the points that have no results yet. Then draw the figures and judge the claims of each paper.
 
-    Each paper except the last is drawn when its sweeps are done, while other sweeps run. An error in a drawing or a
-    rule is raised when all sweeps have ended.
+    The figures of a paper are drawn as soon as its sweeps are done; sweeps of later papers continue meanwhile. An error
+    in a drawing or a rule is raised after all sweeps have ended.
     """
     given.execution(jobs, 1, 0, None)
     for plan in plans:
@@ -198,7 +198,7 @@ def _completed(plan: ReproductionPlan, found: Sequence[Sequence[ResultSet]]) -> 
 
 @contextmanager
 def _shown(name: str, progress: Progress | None) -> Iterator[Show | None]:
-    """Yield the function that shows each `Standing`: from `progress`, or by default from a notebook bar."""
+    """Yield the function that shows each `Standing`: from `progress`, or by default from a notebook's progress bar."""
     if progress is not None:
         with progress(name) as show:
             yield show

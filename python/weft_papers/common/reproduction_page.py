@@ -1,4 +1,4 @@
-"""Writes the HTML page of a reproduction: figures, scoreboard and list of runs, in one file."""
+"""Makes the HTML page of a reproduction, which has its figures, its scoreboard and the list of its runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def html(done: Reproduction) -> str:
-    """Return the HTML page of a paper's reproduction. The page contains the pictures and needs no other files."""
+    """Return the HTML page of a paper's reproduction. The page contains its pictures, so it needs no other files."""
     return _rendered(
         "reproduce.html.jinja",
         done=done,
@@ -49,12 +49,12 @@ def _rendered(template: str, **values: Any) -> str:
 
 
 def _figures(done: Reproduction) -> list[tuple[Shown, str, str]]:
-    """Return each figure with its picture, and with text on experiments that were smaller than in the paper."""
+    """Return each figure, its picture, and text on those of its experiments that were smaller than in the paper."""
     return [(each, _picture(each.files), _smaller(done, each)) for each in done.shown]
 
 
 def _picture(paths: list[Path]) -> str:
-    """Return the drawing of a figure as the source of an HTML image; empty if the figure was not drawn."""
+    """Return the SVG file among `paths` as the source of an HTML image; empty if the figure was not drawn."""
     for path in paths:
         if path.suffix == ".svg":
             return f"data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft_papers.common.paper import Experiment, Figure, Paper
 
 
-# Key of a scenario that lists the seeds of a sweep.
+# Scenario key with the list of the seeds of a sweep.
 _SEEDS = f"sweep.{SEED}"
 # Stems and endings of three files: the page for readers, the scoreboard as a table, and the scoreboard for programs.
 FILES = (("report", ".html"), ("scoreboard", ".csv"), ("scoreboard", ".json"))
@@ -42,7 +42,7 @@ class ReproductionPlan:
     only : sequence of str
         Names of the chosen figures; empty for all figures.
     out : path or None
-        Folder for all files, if the caller names one; ``None`` for the default folder.
+        Folder for all files; ``None`` for the default folder.
     seeds : int or None
         Number of seeds that each sweep runs; ``None`` for all seeds.
     """
@@ -75,16 +75,22 @@ class ReproductionPlan:
         return command(self.paper.name, quick=self.quick, only=self.only, seeds=self.seeds, out=self.out)
 
     def needed(self) -> list[tuple[Experiment, str, Mapping[str, Any]]]:
-        """List the sweeps of the experiments that figures need, each with its folder and its overrides."""
+        """List the sweeps of the experiments that the chosen figures need, each with its folder and its overrides."""
         needed = self.paper.needed(self.figures, quick=self.quick)
         return [(each, *sweep) for each in needed for sweep in each.sweeps(quick=self.quick)]
 
     def planned(self, label: str = "") -> list[PlannedSweep]:
-        """Return the sweeps in the form that `side_by_side.run` takes. The progress shows `label` before each name."""
+        """Return the sweeps as `side_by_side.run` takes them.
+
+        The progress display shows `label` before each sweep's name.
+        """
         return [PlannedSweep(partial(self._rounds, *sweep), self.root / "runs", label) for sweep in self.needed()]
 
     def sweeps(self) -> Iterator[tuple[Path, Sweep]]:
-        """List the sweeps with their results folders, except sweeps that depend on points without results."""
+        """List the sweeps with their results folders.
+
+        Sweeps near knees are omitted if they depend on missing results.
+        """
         for needed in self.needed():
             rounds: list[ResultSet] = []
             for stem, sweep in self._rounds(*needed, rounds):
@@ -101,7 +107,7 @@ class ReproductionPlan:
     def _rounds(
         self, experiment: Experiment, name: str, sets: Mapping[str, Any], done: Sequence[ResultSet]
     ) -> Iterator[tuple[str, Sweep]]:
-        """Yield a sweep, and then the sweeps around the knees of its curves, each with its results folder.
+        """Yield a sweep, and then the sweeps of loads near the knees of its curves, each with its results folder.
 
         The caller adds the results of each sweep to `done` before it requests the next sweep.
         """
@@ -114,7 +120,7 @@ class ReproductionPlan:
             yield f"{name}-knees-{number}", self._loaded(experiment, same | found)
 
     def _with_seeds(self, experiment: Experiment, sets: Mapping[str, Any]) -> Sweep:
-        """Load a sweep of an experiment, with at most `seeds` seeds."""
+        """Load a sweep of an experiment, with its first `self.seeds` seeds."""
         if self.seeds is None:
             return self._loaded(experiment, sets)
         if _SEEDS in sets:
@@ -125,21 +131,24 @@ class ReproductionPlan:
         return self._loaded(experiment, dict(sets) | {_SEEDS: found[: self.seeds]}) if few else sweep
 
     def _loaded(self, experiment: Experiment, sets: Mapping[str, Any]) -> Sweep:
-        """Load a sweep. Its identity excludes the path of its file, because Weft may later be in another folder."""
+        """Load a sweep.
+
+        Its identity excludes the path of the scenario file, because Weft can later be in another folder.
+        """
         sweep = load(self.paper.path(experiment.file), overrides=sets)
         sweep.named = replace(sweep.named, file=None)
         return sweep
 
 
 def default_root(name: str, *, quick: bool) -> Path:
-    """Return the folder for all files of a paper, or of all papers, if the caller names none."""
+    """Return the default folder for all files of a paper, or of all papers."""
     return Path("results") / f"{name}-{mode(quick=quick)}"
 
 
 def command(
     name: str, *, quick: bool, only: Iterable[str] = (), seeds: int | None = None, out: str | Path | None = None
 ) -> str:
-    """Return the command that reproduces a paper, or all papers, with these choices."""
+    """Return the command line that reproduces a paper, or all papers, with these options."""
     only = list(only)
     words = ["weft", "reproduce", name, f"--{mode(quick=quick)}", *(["--only", *only] if only else [])]
     words += ["--seeds", str(seeds)] if seeds is not None else []

@@ -37,27 +37,28 @@ _TRIED = "not isolated: tried"
 # Text in place of a cause, for a missed claim that nobody has examined.
 UNKNOWN = f"{_TRIED} nothing yet"
 WITHIN, WITHIN_LATENCY, ARITHMETIC = 0.10, 0.05, 0.01
-# Tolerance of a remaining share or of a relative change, as a difference of fractions.
+# Tolerance of the share that remains after a loss, and of a relative change: a difference of 0.03 (3 percentage
+# points).
 POINTS = 0.03
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a rule: its answer about a claim, with the measurement.
+    """The result of a rule: its answer about a claim, with the measured value.
 
     Attributes
     ----------
     answer : str
         One of `WORDS`.
     measured : str
-        String with the measurement and its units; empty if nothing was measured.
+        Text with the measured value and its unit; empty if nothing was measured.
     value : float or None
-        The measurement as a number, if it is a number.
+        The measured value, if it is a number.
     because : str
-        Reason why a claim is not met. For a missed claim, the reason names the measurement, the load, and the required
-        value.
+        Reason why a claim is not met. For a missed claim, the reason names the measured value, the load, and the
+        required value.
     cause : str
-        Cause of a missed claim, if somebody checked the cause.
+        Cause of a missed claim, if the cause was checked with runs or computations.
     """
 
     answer: Answer
@@ -76,9 +77,9 @@ class Part:
     holds : bool
         Whether the inequality holds for this part.
     text : str
-        String with the measurement and its load.
+        Text with the measured value and its load.
     cause : str
-        Cause of a failure of this part, if somebody checked the cause.
+        Cause if this part does not hold, if the cause was checked with runs or computations.
     """
 
     holds: bool
@@ -88,14 +89,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Undecided:
-    """A part of a trend that the runs do not decide, because a quantity is unknown.
+    """A part of a trend that cannot be judged, because the runs leave a quantity unknown.
 
     If another part of the trend fails, the claim is missed. Otherwise the claim has no verdict.
 
     Attributes
     ----------
     because : str
-        The unknown quantity.
+        Text that names the unknown quantity.
     """
 
     because: str
@@ -104,7 +105,7 @@ class Undecided:
 def or_undecided(part: Callable[P, Part]) -> Callable[P, Part | Undecided]:
     """Decorate a function that judges a part of a trend.
 
-    If the function reads an unknown number, the part is undecided.
+    If the function raises `LackingError`, because a number is unknown, the part is undecided.
     """
 
     @wraps(part)
@@ -137,7 +138,7 @@ class Rule:
 
 
 def tells(cause: str) -> bool:
-    """Return whether a cause is specific: it names a number, or the attempts to find the cause."""
+    """Return whether the text of a cause is specific: it has a number, or lists the attempts to find the cause."""
     return any(letter.isdigit() for letter in cause) or _TRIED in cause
 
 
@@ -147,7 +148,7 @@ def stated(cause: str) -> str:
     Raises
     ------
     ValueError
-        If the cause contains no number, and does not name the attempts to find it.
+        If the text contains no number, and does not list the attempts to find the cause.
     """
     if not tells(cause):
         raise ValueError(f"a cause must name a change and its number, or begin with {_TRIED!r}: {cause!r}")
@@ -165,7 +166,8 @@ def exact(
 ) -> Rule:
     """Make a rule that requires the printed value exactly.
 
-    A measured number is rounded to `digits` decimal places, or cut off there if the paper cut it off.
+    The measured number is rounded to `digits` decimal places. If the paper cut off digits (`truncated`), it is cut off
+    there.
     """
     asked = printed if isinstance(printed, str) else _number(printed, unit)
     stated(cause)
@@ -175,7 +177,7 @@ def exact(
         if isinstance(found, str) or isinstance(printed, str):
             holds, reported, value = found == printed, str(found), None
         else:
-            # the binary value of 0.3 is slightly less than 0.3; 1e-9 prevents that the cut lowers the last digit
+            # the binary value of 0.3 is slightly less than 0.3; without 1e-9, `floor` would give 0.2
             cut = floor(_finite(found) * 10**digits + 1e-9) / 10**digits
             shown = cut if truncated else round(found, digits)
             holds, reported, value = shown == round(printed, digits), _number(found, unit), found
@@ -193,7 +195,10 @@ def approx(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """Make a rule that requires a value within a share of the printed value. The measured value can have a remark."""
+    """Make a rule: the measured value must differ from the printed one by at most a share.
+
+    `of` can also return a remark on the value.
+    """
     low, high = sorted(((1 - within) * printed, (1 + within) * printed))
     stated(cause)
 
@@ -207,9 +212,10 @@ def approx(
 
 
 def remains(printed: float, of: Callable[[Measured], tuple[float, str]], *needs: str, cause: str = UNKNOWN) -> Rule:
-    """Make a rule for a loss. The rule compares the remaining share.
+    """Make a rule for a loss. The rule compares the share that remains after the loss.
 
-    A tolerance of 10 % of the loss would be too large: for a loss of 85 %, it is 8.5 points, but only 15 % remain.
+    A tolerance of 10 % of the loss would be too large: for a loss of 85 % it would be 8.5 points, although only 15 %
+    remain.
     """
     asked = f"within {100 * POINTS:g} points of {100 * printed:g} %"
     stated(cause)
@@ -227,7 +233,7 @@ def change_holds(found: float, printed: float) -> bool:
     """Return whether a measured change agrees with the printed change.
 
     If the printed change is 3 % or less, a tolerance of 3 points would accept a change of 0 or of the opposite sign.
-    The measured change must then have the printed sign, and be at most 10 % greater than printed.
+    The measured change must then have the printed sign, and be at most 10 % greater than the printed change.
     """
     if abs(printed) > POINTS:
         return abs(found - printed) <= POINTS
@@ -269,14 +275,14 @@ def trend(
 
 
 def given(words: str) -> Rule:
-    """Make a rule for a claim that is part of the model, so that no run can contradict the claim."""
+    """Make a rule for a claim that is a part of Weft's model, so that no run can contradict the claim."""
     return Rule("part of the model", (), lambda _: Finding("by construction", words))
 
 
 def constructed(rule: Rule) -> Rule:
-    """Change the rule of a claim whose formula or parameter is also in the model.
+    """Change the rule of a claim whose formula or parameter is also in Weft's model.
 
-    If the claim is met, the answer is "by construction", because such a claim tests nothing.
+    If the claim is met, the answer is "by construction", because a comparison of the model with itself tests nothing.
     """
     return _met_as("by construction", rule)
 
@@ -298,7 +304,7 @@ def _met_as(answer: Answer, rule: Rule) -> Rule:
 
 
 def generated(rule: Rule) -> Rule:
-    """Change a rule whose measurements come from generated applications.
+    """Change a rule whose measurements come from generated applications, not from traces of real ones.
 
     The text of the measurement then begins with the word "generated".
     """

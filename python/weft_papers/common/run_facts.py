@@ -1,4 +1,4 @@
-"""Collects numbers on the runs of an experiment, for the page of a reproduction and for programs."""
+"""Collects numbers on the runs of an experiment. The page of a reproduction and its data for programs contain them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _SHOWN = ("id", "section", "metric", "printed", "measured", "answer")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the scoreboard: a claim with its rule, and with the finding of the rule.
+    """A row of the scoreboard: a claim, its rule, and the result of the rule.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Row:
     rule : Rule
         The rule that says when the claim is met.
     finding : Finding
-        The measurement and the answer.
+        The measured value and the answer of the rule.
     """
 
     claim: Claim
@@ -47,13 +47,13 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The answer with its reason, as a string that fits into a sentence."""
+        """The answer as text; an answer that the claim is missed or has no verdict is followed by the reason."""
         word = WORDS[self.finding.answer]
         return f"{word} because {self.reason}" if self.finding.answer in _REASONED else word
 
     @property
     def reason(self) -> str:
-        """The reason why the claim is not met. For a missed claim, its cause comes last."""
+        """The reason why the claim is not met. For a missed claim, the cause is at the end."""
         return "; ".join(filter(None, [self.finding.because, self.finding.cause]))
 
     def document(self) -> dict[str, Any]:
@@ -107,9 +107,9 @@ def finding(paper: Paper, rule: Rule, measured: Measured) -> Finding:
 
 
 def lacking(paper: Paper, needs: Sequence[str], measured: Measured) -> str:
-    """Return a string that names missing experiments and the options that run them.
+    """Return text that names the needed experiments that were not run, and the options that run them.
 
-    The string is empty if no experiment is missing.
+    The text is empty if all needed experiments were run.
     """
     absent = [each for each in paper.experiments if each.name in needs and each.name not in measured.frames]
     if not absent:
@@ -136,14 +136,14 @@ def count(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def count_words(rows: Sequence[Row]) -> str:
-    """Return the number of claims with each answer as a string."""
+    """Return text with the number of claims for each answer."""
     return ", ".join(f"{number} {word}" for word, number in count(rows).items()) + f", of {len(rows)} claims"
 
 
 def table(rows: Sequence[Row]) -> list[str]:
     """Return the lines of the scoreboard for a screen, with long strings cut.
 
-    The reasons of all missed claims follow.
+    After the table, lines give the reason of each missed claim.
     """
     cells = [[str(row.document()[name]) for name in _SHOWN] for row in rows]
     cut = [[_cut(cell, _WIDEST.get(name, 99)) for name, cell in zip(_SHOWN, line, strict=True)] for line in cells]

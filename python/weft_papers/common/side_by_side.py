@@ -1,9 +1,10 @@
 """Runs the sweeps of one or several papers in parallel.
 
 Near the end of a sweep, fewer points are left than there are cores. The idle cores then run points of the next sweeps.
-Each sweep has a thread that waits for its points. One set of workers runs the points of all sweeps.
+Each sweep has a thread that waits for its points. All sweeps share one set of workers, which run the points.
 
-A sweep has rounds: the sweep itself, and then sweeps with more loads at the knees of its curves.
+A sweep has rounds. The first round is the sweep itself. Further rounds run more loads near the knees of its curves of
+latency over load.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
     from weft_papers.common.standing import Standing
 
-    # A function that takes the results of earlier rounds of a sweep. It yields the next rounds, each with its folder
+    # Type of a function that takes the list of results of earlier rounds. It yields the rounds, each with its folder
     # name.
     Rounds = Callable[[Sequence[ResultSet]], Iterator[tuple[str, Sweep]]]
-    # A function that takes the index of a finished sweep, and the results of its rounds.
+    # Type of a function that takes the index of a finished sweep, and the results of its rounds.
     OnEnd = Callable[[int, list[ResultSet]], None]
 
 # Seconds between two checks of the progress; short, so that Ctrl-C takes effect soon.
@@ -55,7 +56,7 @@ class PlannedSweep:
     folder : Path
         Folder that contains a folder for each round.
     label : str
-        Text that the progress shows before the name of a round, such as the name of a paper; empty for no text.
+        Text that the progress display shows before the name of a round, such as the name of a paper; empty for no text.
     """
 
     rounds: Rounds
@@ -85,21 +86,21 @@ def run(
         Number of points of all sweeps that run at the same time; by default the number of cores. With one job the
         sweeps run one after the other.
     force_memory : bool
-        Run even if the memory has too little space for the points that run at the same time.
+        Whether sweeps run even if memory has too little space for their points.
     show : callable or None
-        The calling thread calls this function with the current `Standing` at short intervals.
+        Function that the calling thread calls with the current `Standing` at short intervals.
     on_end : callable or None
-        The calling thread calls this function at the end of each sweep that had no error. Meanwhile the other sweeps
-        continue. The calling thread does not call `show` before `on_end` returns. If `on_end` raises an error, the
-        running points stop.
+        Function that the calling thread calls when a sweep has ended without an error. The other sweeps continue
+        meanwhile, but the thread does not call `show` before `on_end` returns. If `on_end` raises an error, the running
+        points stop.
 
     Raises
     ------
     ResultsError
         Before any point runs, if a folder holds the results of another sweep.
     WeftError
-        The error of the first sweep that failed. It is raised after all sweeps that had begun have ended. If a file
-        cannot be written, the error is raised after the running points have stopped.
+        If sweeps failed: the error of the first of them in the order of `sweeps`, raised after all sweeps that had
+        begun have ended. If a file cannot be written, the error is raised as soon as the running points have stopped.
     KeyboardInterrupt
         After the running points have stopped; finished points are kept.
     """
@@ -113,8 +114,8 @@ def run(
                 show(standing)
 
         try:
-            # With as many sweeps as workers, some workers could be idle during the last points of the sweeps. Therefore
-            # the pool has a thread for one more sweep.
+            # If only as many sweeps as workers were active, workers could be idle during the last points of the sweeps.
+            # Therefore one more sweep than workers can be active.
             with ThreadPoolExecutor(workers.count + 1 if workers.count > 1 else 1) as threads:
                 try:
                     futures = [threads.submit(sides.run, number) for number in range(len(sweeps))]
@@ -158,7 +159,7 @@ def _follow(futures: Sequence[Future[list[ResultSet]]], tell: Callable[[], None]
 
 
 class _Sides:
-    """Runs each sweep in a separate thread, and lets a sweep wait until its points fit into memory."""
+    """Runs the rounds of sweeps. A round waits until its points fit into memory."""
 
     def __init__(
         self, sweeps: Sequence[PlannedSweep], workers: Workers, standings: Standings, *, force_memory: bool
@@ -215,10 +216,10 @@ class _Sides:
 
     @contextmanager
     def _place(self, number: int, points: Sequence[Point]) -> Iterator[None]:
-        """Wait until the points of a sweep fit into memory together with the points of other running sweeps.
+        """Wait until the points of a round fit into memory together with the points of other running sweeps.
 
-        Sweeps that wait get memory in the order of their indices. Points that do not fit into memory even without other
-        sweeps are refused.
+        Waiting sweeps get memory in the order of their indices. Points that do not fit even without other sweeps are
+        refused.
         """
         jobs = self._workers.count
         with self._room:
@@ -242,5 +243,5 @@ class _Sides:
                 self._room.notify_all()
 
     def _fits(self, points: Sequence[Point]) -> bool:
-        """Return whether no other points run, or the memory has space for these points too."""
+        """Return whether these points fit into memory together with the running points; true if none run."""
         return not self._held or memory.fit(list(chain(*self._held, points)), at_once=self._workers.count)

@@ -29,12 +29,12 @@ class Standing:
     Attributes
     ----------
     sweeps, begun, done : int
-        Number of all sweeps, of sweeps that have begun, and of finished sweeps. Rounds at the knees of curves count as
-        a part of their sweep.
+        Number of all sweeps, of sweeps that have begun, and of finished sweeps. All rounds of a sweep count as one
+        sweep.
     status : Status
         Status of the points of all sweeps that have begun.
     ended : list of EndedSweep
-        Rounds of sweeps that have ended since the previous standing.
+        Rounds that have ended since the previous `Standing` was made.
     """
 
     sweeps: int
@@ -74,7 +74,7 @@ class Standings:
             self._last[name] = status
 
     def end(self, name: str) -> None:
-        """Record that a round has ended, whether its points are done or not."""
+        """Record that a round has ended, with or without an error."""
         with self._lock:
             if (last := self._last.get(name)) is not None:
                 self._last[name] = replace(last, flying=[], running=0.0, left_seconds=None, most_left_seconds=None)
@@ -103,7 +103,7 @@ class Standings:
 
 
 def joined(parts: Sequence[Status], workers: int) -> Status:
-    """Combine the statuses of several sweeps, which share a set of `workers` workers, into one status."""
+    """Combine the statuses of several sweeps into one status. The sweeps share `workers` workers."""
     flying = [flight for part in parts for flight in part.flying]
     left, most = _left(parts, workers), [each.most_left_seconds for each in flying if each.most_left_seconds]
     waits = any(map(_waiting, parts))
@@ -119,7 +119,7 @@ def joined(parts: Sequence[Status], workers: int) -> Status:
 
 
 def _left(parts: Sequence[Status], workers: int) -> float | None:
-    """Estimate the seconds until all points are done; ``None`` if the time of a sweep is unknown."""
+    """Estimate the seconds until the points of all sweeps are done; ``None`` if the time of one sweep is unknown."""
     work, longest = 0.0, 0.0
     for part in parts:
         lefts = [flight.left_seconds for flight in part.flying if flight.left_seconds is not None]

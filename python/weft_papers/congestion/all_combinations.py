@@ -1,6 +1,6 @@
 """Figures and tables beyond the paper: all queueing schemes under all power policies, and our own combination.
 
-The traffic has hot flows to one node, the hot spot. All other flows are cold.
+In the traffic, flows to one node (the hot spot) are hot. All other flows are cold.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# A combination harms cold flows if they keep less than this share of their throughput with always-on links.
+# A combination of queueing scheme and power policy harms cold flows if they keep less than this share of the throughput
+# that they have with always-on links.
 KEPT = 1 - SAME
-# Required saving of our combination, as a share of the saving of links whose power is proportional to their traffic.
+# Energy that our combination must save, as a share of the energy that links save if their power is proportional to
+# traffic.
 ASKED = 0.8
 # For each topology, the name of the network in figures.
 _NAMED = {next(iter(SMALLEST[each])): NAMES[each] for each in NETWORKS}
@@ -44,7 +46,7 @@ def _means(measured: Measured, experiment: str, *keys: str) -> pl.DataFrame:
 
 
 def _beside_always_on(means: pl.DataFrame) -> pl.DataFrame:
-    """Add a column ``kept``: the throughput of cold flows as a share of their throughput with always-on links."""
+    """Add a column ``kept``: throughput of cold flows as a share of that with the same scheme and always-on links."""
     base = means.filter(pl.col("saving") == NONE).select(*_PAIR[:2], cold_always_on="cold_load")
     return means.join(base, on=_PAIR[:2], how="left", maintain_order="left").with_columns(
         kept=pl.col("cold_load") / pl.col("cold_always_on")
@@ -52,7 +54,7 @@ def _beside_always_on(means: pl.DataFrame) -> pl.DataFrame:
 
 
 def combinations(measured: Measured) -> pl.DataFrame:
-    """Make the table of combinations, with a row for each network, scheme and policy."""
+    """Make the table of all combinations: a row for each network, queueing scheme and power policy."""
     return _beside_always_on(_means(measured, COMBINATIONS)).select(
         network="network",
         scheme="scheme",
@@ -79,7 +81,8 @@ def energy_and_cold(measured: Measured) -> Drawing:
     names = means["scheme"].unique(maintain_order=True).to_list()
     policies = means["saving"].unique(maintain_order=True).to_list()
     colours = {name: style.COLOURS[number % len(style.COLOURS)] for number, name in enumerate(names)}
-    # there are more schemes than colours, so the later schemes have hollow markers
+    # there are more schemes than colours: after the last colour, schemes use the first colours again, with hollow
+    # markers
     hollow = {name: number >= len(style.COLOURS) for number, name in enumerate(names)}
     markers = dict(zip(policies, style.MARKERS, strict=False))
 
@@ -112,8 +115,8 @@ def energy_and_cold(measured: Measured) -> Drawing:
 def memory(measured: Measured) -> pl.DataFrame:
     """Make the table of the least memory per port with which cold flows keep their throughput.
 
-    The last column is a break-even power per KiB of memory: if the memory consumes this power, the combination saves
-    nothing. The saving is relative to one queue with always-on links, for the same data.
+    The last column is a break-even power per KiB of memory: if each KiB consumes this power, the combination saves
+    nothing. The saving is relative to a network with one queue and always-on links that delivers the same data.
     """
     means = _means(measured, BUFFERS, "port_kib")
     lines = []
@@ -126,7 +129,8 @@ def memory(measured: Measured) -> pl.DataFrame:
         ).sort(ENERGY)
         saved = 1 - needed[ENERGY] / base[ENERGY][0]
         kib = needed["network_ports"] * needed["port_kib"]
-        # the power that this combination saves, compared with one queue and always-on links for the same data
+        # the power that one queue with always-on links would need for the same data, minus the power of this
+        # combination
         watts = saved / (1 - saved) * needed["power_w"] if saved < 1 else math.inf
         lines.append(
             {
@@ -150,7 +154,7 @@ def memory(measured: Measured) -> pl.DataFrame:
 
 
 def own(measured: Measured) -> pl.DataFrame:
-    """Make the table that compares our combination with always-on links.
+    """Make the table that compares our combination with the same scheme on always-on links.
 
     The table has means over seeds, and the values of the worst seed.
     """
@@ -180,7 +184,7 @@ def own(measured: Measured) -> pl.DataFrame:
 
 
 def own_remark(measured: Measured) -> str:
-    """Return a text on each network: whether our combination keeps the cold throughput and saves enough energy."""
+    """Return text on each network: whether our combination keeps cold flows' throughput and saves enough energy."""
     lines = []
     for row in own(measured).iter_rows(named=True):
         loss, error, saved = row["cold beside always on [%]"], row["standard error [%]"] or 0.0, row[_SAVED]

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# For each network, the name of its topology. Frames store this name in the column ``network``.
+# Topology name of each network. Frames have this name in the column ``network``.
 _TOPOLOGY = {network: next(iter(SMALLEST[network])) for network in NETWORKS}
-# Numbers that the paper cites from earlier work: idle time of links in a torus, and link energy that policies save.
+# Numbers that the paper cites from earlier work: share of time in which torus links are idle, by application, and share
+# of link energy that policies save.
 IDLE, SAVED = {GRAPH500: 0.93, NAMD: 0.97}, 0.85
 _SIZES = (
     "the sizes of the problems: on a torus of 64 nodes, at gaps x 1, STMV (instead of DHFR) saves 93.2 % with on/off "
@@ -33,9 +34,9 @@ _TIME, _LINKS = "Run time [1q, none]", "Energy of links [1q, none]"
 
 
 def _runs(measured: Measured) -> pl.DataFrame:
-    """Join each run with two runs without a policy. One of them has the same scheme, the other has one queue.
+    """Join each run with two runs on always-on links, of which one has the same scheme, and the other a single queue.
 
-    Stalled runs are included, but no run is compared with a stalled run.
+    Stalled runs keep their row, but are not used for comparison.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def _runs(measured: Measured) -> pl.DataFrame:
 
 
 def _one(rows: pl.DataFrame, network: str, saving: str, work: str, scale: float) -> dict[str, Any]:
-    """Return the row of a run with one queue, for a network, a policy, an application and a factor of its gaps."""
+    """Return the row of the run with one queue, by network, policy, application and factor of its computing times."""
     found = rows.filter(network=_TOPOLOGY[network], scheme=ONE_QUEUE, saving=saving, work=work, scale=scale)
     row = found.row(0, named=True) if found.height else None
     if row is None or row["stalled"]:

@@ -5,9 +5,9 @@ The runs cover every queueing scheme with every link policy.
 The paper cites two numbers of earlier work on application traces (C-031, C-032). These traces are not public. NAMD and
 Graph500 therefore come from generators (`weft trace make`), and results label them as generated. Each node runs one
 rank. `weft_papers.common.shared_programs` sets the sizes of problems and the computing times between messages (gaps).
-We fixed them before the first scoreboard was printed. A full run uses the NAMD system STMV, and 2^20 vertices for
-Graph500. A quick run uses DHFR and 2^15 vertices. Claims are judged with these gaps, and with gaps of half and twice
-this length.
+We fixed these sizes and gaps before we printed the first scoreboard. A full run uses the NAMD system STMV, and 2^20
+vertices for Graph500. A quick run uses DHFR and 2^15 vertices. Claims are judged with these gaps, and with gaps of half
+and twice this length.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAMD, GRAPH500 = "NAMD", "Graph500"
 APPLICATIONS = (NAMD, GRAPH500)
 RUNS = "applications"
-# Number of ranks, each on a node of its own: in a quick run (True), and in a full run (False).
+# Number of ranks in a quick run (True) and in a full run (False). Each rank has its own node.
 _RANKS = {True: 64, False: 1024}
 _SCHEMES = 4
 # Networks of 64, 64 and 72 nodes for a quick run of 64 ranks, so that almost no node is idle.
@@ -44,9 +44,9 @@ def _program(work: str, scale: float, *, quick: bool) -> dict[str, Any]:
 
 
 def jobs(scale: float, *, quick: bool) -> list[list[dict[str, Any]]]:
-    """List values of ``traffic.jobs``: one for each application, with a single job that runs it.
+    """List the values of ``traffic.jobs`` for a sweep: for each application, a list with the one job that runs it.
 
-    All messages are eager.
+    All messages are eager: senders do not wait for receivers.
     """
     return [
         [

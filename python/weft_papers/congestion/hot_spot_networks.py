@@ -9,13 +9,13 @@ TORUS, TREE, DRAGONFLY = "torus", "tree", "dragonfly"
 NETWORKS = (TORUS, TREE, DRAGONFLY)
 NAMES = {TORUS: "3D torus", TREE: "k-ary n-tree", DRAGONFLY: "dragonfly"}
 
-# Networks for a quick run: 240, 256 and 342 nodes, about a quarter of the nodes of the paper.
+# Networks for a quick run: 240, 256 and 342 nodes, about a quarter as many as in the paper.
 SMALL: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [8, 6, 5], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 4}},
     DRAGONFLY: {"dragonfly": {"routers_per_group": 6, "terminals_per_router": 3, "global_links_per_router": 3}},
 }
-# Networks of 4,224, 4,096 and 4,128 nodes, four times the nodes of the paper.
+# Networks of 4,224, 4,096 and 4,128 nodes, four times as many as in the paper.
 LARGE: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [24, 22, 8], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 6}},

@@ -16,7 +16,7 @@ _SCALED = "a smaller network of the same shape, one seed"
 
 
 def _zipped(*networks: str) -> dict[str, Any]:
-    """Return the overrides of a quick run, for a scenario that runs several networks."""
+    """Return the overrides for a quick run of a scenario with several networks: smaller networks and shorter runs."""
     return _SHORT | {"zip.topology": [SMALL[each] for each in networks]}
 
 

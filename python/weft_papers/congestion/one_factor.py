@@ -1,7 +1,7 @@
-"""Changes one factor at a time on small networks.
+"""Runs small networks with one property of the runs (a factor) changed at a time.
 
-The runs show the claims whose verdict depends on a factor, and the saving of the best combination of queueing scheme
-and link policy.
+The runs show which verdicts on claims depend on a factor, and how much the best combination of queueing scheme and link
+power policy saves.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ class Factor:
     Attributes
     ----------
     name, words : str
-        Part of the names of its experiments, and its label in the table.
+        Part of the names of the factor's experiments, and the factor's label in the table.
     sets : mapping of str to value
-        Overrides of the scenario of a network, by dotted path.
+        Overrides of the scenario of every network, by dotted path of the key.
     only : mapping of str to mapping
-        Overrides of each network, if they differ between networks; empty if all networks have the same overrides.
+        Overrides by network, if only some networks have them or they differ; empty if `sets` is enough for all
+        networks.
     costly : bool
         Whether a quick run omits this factor, because its runs take long.
     """
@@ -70,8 +71,8 @@ _HIGH_LOW: dict[str, Any] = {
 _FEWER: dict[str, Any] = {"sweep.power.policy": ["always_on", _HIGH_LOW]}
 
 
-# VOQsw needs a VC for each output. It cannot run on the large dragonfly, whose switches have 27 outputs, because a link
-# has at most 16 VCs.
+# VOQsw needs a VC for each output of a switch. A link has at most 16 VCs. Therefore VOQsw cannot run on the large
+# dragonfly, whose switches have 27 outputs.
 _WITHOUT_VOQSW: dict[str, Any] = {
     "zip.queueing": ["one_queue", {"dbbm": {"queues": 4}}, {"h2lq": {"standard": 6, "escape": 2}}],
     "zip.links.default.vcs": [2, 8, 16],
@@ -185,7 +186,7 @@ def table(rules: Mapping[str, Rule], measured: Measured) -> pl.DataFrame:
 
 
 def _line(rules: Mapping[str, Rule], measured: Measured, network: str, factor: Factor) -> dict[str, Any]:
-    # rows of another interpretation of a scheme get the plain name of the scheme, so that the rules judge them
+    # rows of an alternative interpretation of a scheme get the plain name of the scheme, so that the rules find them
     plain = pl.col("scheme").str.replace(" by .*", "")
     rows = measured[experiment(network, factor)].with_columns(scheme=plain)
     alone = Measured({network: rows}, measured.quick)

@@ -1,7 +1,7 @@
-"""The rules of the paper's 37 claims. "Significant" means at least 10 %; differences below 1 % do not count.
+"""The rules of the paper's 37 claims. A "significant" difference is at least 10 %; differences below 1 % do not count.
 
-Two kinds of claims are judged only on networks of the paper's sizes: printed numbers, and comparisons of networks. A
-quick run has smaller networks. The ranking of networks depends on their sizes.
+Two kinds of claims are judged only on networks of the paper's sizes: printed numbers, and comparisons of networks,
+whose ranking depends on their sizes. A quick run has smaller networks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Finding, Rule
 
-# The networks of the paper, each with the key ``topology`` of its scenario.
+# The networks of the paper: for each, the value of the scenario key ``topology``.
 PAPER_NETWORKS: dict[str, dict[str, Any]] = {
     TORUS: {"torus": {"widths": [12, 11, 8], "terminals_per_router": 1}},
     TREE: {"k_ary_n_tree": {"k": 4, "n": 5}},
@@ -60,7 +60,7 @@ def _nodes(network: str) -> Callable[[Measured], float]:
 def _against_hardware(measured: Measured) -> tuple[bool, str]:
     hardware = LANES * LANE_W / LINK_GBPS
     found = [row for network in NETWORKS for row in outcome(measured, network).values()]
-    # a combination that delivered nothing has no energy per bit, so the minimum excludes it
+    # a combination of scheme and policy that delivered nothing has no energy per bit, so the minimum excludes it
     best = min(row[ENERGY] for row in found if ENERGY in row)
     return 10**0.5 <= best / hardware < 10**1.5, f"{best:.3g} nJ/bit, {best / hardware:.1f} times {hardware:.3g} nJ/bit"
 
@@ -71,7 +71,7 @@ def _ideal(measured: Measured) -> float:  # noqa: ARG001 # as all measurements
 
 
 def _smaller(rule: Rule, measured: Measured) -> str:
-    """Return a string with the sizes of a rule's networks; empty if none is smaller than the paper's."""
+    """Return text with the sizes of the networks that a rule uses; empty if none is smaller than the paper's."""
     sizes = [int(size) for name in rule.needs for size in measured[name]["terminals"].drop_nulls().unique()]
     if not sizes or min(sizes) >= _LEAST_NODES:
         return ""
@@ -79,7 +79,7 @@ def _smaller(rule: Rule, measured: Measured) -> str:
 
 
 def _of_full_size(rule: Rule) -> Rule:
-    """Make a rule that judges a claim only on networks of the paper's sizes."""
+    """Change a rule, so that it judges the claim only on networks of the paper's sizes."""
 
     def judge(measured: Measured) -> Finding:
         if size := _smaller(rule, measured):
@@ -90,7 +90,7 @@ def _of_full_size(rule: Rule) -> Rule:
 
 
 def _sized(rule: Rule) -> Rule:
-    """Make a rule whose finding names the sizes of the networks if they were smaller than the paper's."""
+    """Change a rule, so that its finding names the sizes of networks that were smaller than the paper's."""
 
     def judge(measured: Measured) -> Finding:
         found = rule.judge(measured)

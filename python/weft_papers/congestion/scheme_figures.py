@@ -39,9 +39,9 @@ _FLOWS = (
 
 
 def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing]:
-    """Make the function that draws a measure of a network.
+    """Make the function that draws a measure, such as throughput, in a network.
 
-    Each scheme has a group of bars, with a bar for each policy.
+    Each queueing scheme has a group of bars, with a bar for each link power policy.
     """
 
     def draw(measured: Measured) -> Drawing:
@@ -58,7 +58,7 @@ def bars(network: str, measure: str, title: str) -> Callable[[Measured], Drawing
 
 
 def fill(measured: Measured) -> Drawing:
-    """Draw the utilisation of links in the dragonfly. The network is empty at the start.
+    """Draw the utilisation of links in the dragonfly, for windows that begin with an empty network.
 
     Each scheme has a bar for each window.
     """
@@ -88,7 +88,7 @@ def flows(measured: Measured) -> pl.DataFrame:
 
 
 def readings(measured: Measured) -> pl.DataFrame:
-    """Make the table of interpretations of the paper's text: those in the figures, and others."""
+    """Make the table of the interpretations of the paper's text: those that the figures use, and alternative ones."""
     rows = pl.concat([measured[each] for each in (TORUS, TREE, DRAGONFLY, READINGS, TERMINALS)])
     kinds = [name for name in (*NETWORKS, READINGS, TERMINALS) for _ in range(measured[name].height)]
     means = (

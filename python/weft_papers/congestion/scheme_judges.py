@@ -1,4 +1,4 @@
-"""Functions that judge the claims on queueing schemes and link policies.
+"""Functions that judge the claims on queueing schemes and link power policies.
 
 "Significant" means 10 %; differences below 1 % do not count.
 
@@ -50,7 +50,7 @@ _UNITS = {THROUGHPUT: "flits/terminal/cycle", LATENCY: "us", ENERGY: "nJ/bit"}
 
 
 def _cost(row: Means, measure: str) -> float:
-    """Convert the value of a measure so that less is better: throughput becomes its inverse."""
+    """Convert the value of a measure, so that a lower number is always better: throughput becomes its inverse."""
     value = row[measure]
     if measure != THROUGHPUT:
         return value
@@ -60,7 +60,7 @@ def _cost(row: Means, measure: str) -> float:
 def _ranks(
     measured: Measured, holds: Callable[[list[str]], bool], units: Mapping[str, str] | None = None
 ) -> list[Part | Undecided]:
-    """Judge for each measure and policy on the torus whether the order of the schemes (best first) meets `holds`."""
+    """Judge if `holds` is true for the order of the schemes (best first) on the torus, for each measure and policy."""
     found = outcome(measured, TORUS)
 
     @or_undecided
@@ -69,8 +69,9 @@ def _ranks(
         order = sorted((name for name in rows if measure in rows[name]), key=lambda name: _cost(rows[name], measure))
         text = ", ".join(f"{name} {rows[name][measure]:.4g}" for name in order)
         unit = f" [{units[measure]}]" if units else ""
-        # `holds` first tests the order of the schemes that have a number. If this order is wrong, missing numbers
-        # cannot repair it. If this order is right, a missing number leaves the part undecided.
+        # `holds` first tests the order of the schemes whose numbers are known. If this order is wrong, the part fails:
+        # numbers that are missing cannot correct it. If this order is right, a missing number leaves the part
+        # undecided.
         is_right = holds(order) and all(math.isfinite(row[measure]) for row in rows.values())
         return Part(is_right, f"{_WORDS[measure]}{unit}, {saving}, best first: {text}")
 
@@ -78,17 +79,17 @@ def _ranks(
 
 
 def worst(measured: Measured) -> list[Part | Undecided]:
-    """Judge the claim that VOQsw is the worst scheme on the torus in each measure, under each policy."""
+    """Judge if VOQsw is the worst scheme on the torus in each measure and under each policy."""
     return _ranks(measured, lambda order: order[-1] == VOQSW, _UNITS)
 
 
 def best_two(measured: Measured) -> list[Part | Undecided]:
-    """Judge the claim that DBBM and IODET are the two best schemes on the torus in each measure, under each policy."""
+    """Judge if DBBM and IODET are the two best schemes on the torus in each measure and under each policy."""
     return _ranks(measured, lambda order: {*order[:2]} == {DBBM, IODET})
 
 
 def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> list[Part | Undecided]:
-    """Judge whether a policy is never worse than another policy, and better with at least one scheme."""
+    """Judge if the policy `ours` is never worse than `theirs` in each measure, and better with at least one scheme."""
 
     @or_undecided
     def part(measure: str) -> Part:
@@ -98,7 +99,7 @@ def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> l
             for scheme, (one, other) in pairs.items()
             if measure in one and measure in other
         }
-        # if the policy is worse with one scheme, the part fails, even if numbers of other schemes are unknown
+        # if `ours` is worse with one scheme, the part fails, even if numbers of other schemes are unknown
         is_worse = any(each > 1 + SAME for each in ratios.values())
         if not is_worse:
             ratios = {
@@ -113,7 +114,7 @@ def better(found: Outcome, ours: str, theirs: str, measures: Iterable[str]) -> l
 
 
 def _times(value: float, base: float) -> float:
-    """Return the ratio of two values, each of which can be 0 or infinite; 1 for equal values."""
+    """Return `value` divided by `base`, of which each can be 0 or infinite; 1 if they are equal."""
     if value == base:
         return 1.0
     return value / base if base else math.inf
@@ -158,7 +159,7 @@ def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
 
 
 def policies_improve(measured: Measured) -> tuple[bool, str]:
-    """Judge whether policies lower the energy per bit in most combinations of scheme and network."""
+    """Judge if link power policies lower the energy per bit in most combinations of scheme, policy and network."""
     less, unknown, every, words = 0, 0, 0, []
     for network in NETWORKS:
         found = outcome(measured, network)
@@ -174,7 +175,10 @@ def policies_improve(measured: Measured) -> tuple[bool, str]:
 
 
 def few_changes(measured: Measured) -> list[Part]:
-    """Judge the claim that dragonfly links rarely change their state under a scheme, because they are rarely idle."""
+    """Judge if dragonfly links change their state at most a tenth as often under each scheme as with one queue.
+
+    The paper claims that they rarely change their state, because they are rarely idle.
+    """
     found = outcome(measured, DRAGONFLY)
     parts = []
     for saving in (ON_OFF, HIGH_LOW):
@@ -205,7 +209,7 @@ def _listed(values: list[float]) -> str:
 
 
 def above_one_queue(measured: Measured) -> list[Part]:
-    """Judge the claim that every scheme on the tree accepts over 10 % more load than one queue, under each policy."""
+    """Judge if every scheme accepts over 10 % more load than one queue, on the tree and under each policy."""
     found = outcome(measured, TREE)
     return [
         Part(
@@ -228,7 +232,7 @@ def _flow2sl_beside_one_queue(found: Outcome, saving: str) -> Part:
 
 
 def flow2sl_slower(measured: Measured) -> list[Part | Undecided]:
-    """Judge the claim that Flow2SL on the tree has a longer latency than one queue, under each policy."""
+    """Judge if Flow2SL has a longer latency than one queue, on the tree and under each policy."""
     found = outcome(measured, TREE)
     return [_flow2sl_beside_one_queue(found, saving) for saving in POLICIES]
 
@@ -240,7 +244,7 @@ def _mean(found: Outcome, measure: str) -> float:
 
 @or_undecided
 def first(measured: Measured, measure: str, network: str, *others: str) -> Part:
-    """Judge whether a network has the best geometric mean of a measure over all schemes and policies."""
+    """Judge if `network` has a better geometric mean of a measure, over all schemes and policies, than `others`."""
     means = {each: _mean(outcome(measured, each), measure) for each in (network, *others)}
     order = sorted(means, key=lambda each: -means[each] if measure == THROUGHPUT else means[each])
     text = ", ".join(f"{NAMES[each]} {value:.4g}" for each, value in means.items())
@@ -273,7 +277,10 @@ def use_of_links(measured: Measured) -> list[Part]:
 
 @or_undecided
 def reduction(measured: Measured, network: str, measure: str, other: str, words: str) -> Part:
-    """Judge whether the best combination of scheme and policy reduces a measure to less than half of the baseline."""
+    """Judge if the best combination of scheme and policy more than halves a measure.
+
+    The baseline is one queue without a policy.
+    """
     found = outcome(measured, network)
     best, share = best_reduction(found, measure)
     second, beside = best_reduction(found, other)
@@ -282,7 +289,7 @@ def reduction(measured: Measured, network: str, measure: str, other: str, words:
 
 
 def doubled(measured: Measured) -> list[Part]:
-    """Judge whether the best scheme with a policy accepts more than twice the load of one queue without a policy."""
+    """Judge if the best combination of scheme and policy accepts over twice the load of one queue without a policy."""
     parts = []
     for network in (TREE, DRAGONFLY):
         found = outcome(measured, network)
@@ -302,7 +309,7 @@ def doubled(measured: Measured) -> list[Part]:
 
 @or_undecided
 def no_slower(measured: Measured, network: str) -> Part:
-    """Judge whether each policy raises the latency of each scheme by at most 10 %."""
+    """Judge if each policy raises the latency of each scheme by at most 10 %, compared with no policy."""
     found = outcome(measured, network)
     ratios = {
         pair: row[LATENCY] / got(found, pair[0], NONE)[LATENCY]
@@ -316,7 +323,7 @@ def no_slower(measured: Measured, network: str) -> Part:
 
 
 def high_low_everywhere(measured: Measured) -> list[Part | Undecided]:
-    """Judge whether high/low is the most efficient policy with every scheme and network, beyond random variation."""
+    """Judge if high/low is the most efficient policy with every scheme and network, by more than random variation."""
     ratios = []
 
     @or_undecided

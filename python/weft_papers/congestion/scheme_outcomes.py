@@ -36,10 +36,10 @@ _SCHEMES = {
 _ADAPTIVE = ("minimal_adaptive", "dragonfly_ugal")
 NONE, ON_OFF, HIGH_LOW = "none", "on/off", "high/low"
 POLICIES = (NONE, ON_OFF, HIGH_LOW)
-# Policies that choose the number of lanes of a link from its utilisation. During a change, a link either carries
-# nothing (``ladder that stops``), or continues at its previous rate.
+# Two policies that choose the number of active lanes of a link from its utilisation. During a change, the link carries
+# nothing (``ladder that stops``), or continues at its previous rate (``ladder``).
 LADDER_STOPS, LADDER = "ladder that stops", "ladder"
-# Columns of a frame that Figs. 1 to 3 show.
+# Names of the columns that Figs. 1 to 3 show.
 THROUGHPUT, LATENCY, ENERGY = "accepted_load", "latency_us", "energy_nj"
 MEASURES = (THROUGHPUT, LATENCY, ENERGY)
 # Columns that frames of this paper have in addition to `frames.SCHEMA`.
@@ -70,14 +70,14 @@ COLUMNS: dict[str, Any] = {
 
 
 class Means(dict[str, float]):
-    """The measurements of a scheme with a policy: for the name of each number, its mean over seeds."""
+    """The measurements of a queueing scheme with a power policy: means over seeds, by name of the column."""
 
     def __init__(self, name: str, numbers: Mapping[str, float | None]) -> None:
         super().__init__({key: value for key, value in numbers.items() if value is not None})
         self._name = name
 
     def __missing__(self, number: str) -> float:
-        """Raise an error for a number that no seed has.
+        """Raise an error for a column in which no seed has a number.
 
         Raises
         ------
@@ -107,8 +107,8 @@ def frame(results: ResultSet) -> pl.DataFrame:
         energy of all links and routers per delivered bit; ``energy_between_nj`` excludes the links of terminals
         [nJ/bit]. The two energies are null if no bit was delivered. ``cold_load`` is the accepted load of each terminal
         that sends uniform traffic. ``hot_load`` is the accepted load of the hot node [flits/cycle]. ``link_use`` is the
-        utilisation of the channels between routers [share]; ``transitions`` is the number of state changes of each of
-        these channels per second. ``saved_share`` is the energy that managed links save, as a share of the saving of
+        mean utilisation of channels between routers [share]. ``transitions`` is the mean number of state changes of
+        such a channel per second. ``saved_share`` is the energy that managed links save, as a share of the saving of
         links whose energy is proportional to their traffic. ``port_kib`` is the memory of a port between routers [KiB],
         ``network_ports`` the number of ports between routers. ``power_w`` is the mean power of all links and routers
         [W]. ``work`` is the application, ``scale`` the factor of its gaps, ``runtime_us`` its run time [us] and
@@ -171,7 +171,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
 
 
 def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """Return the columns of hot and cold flows. A cycle takes ``us`` [us]."""
+    """Return the columns of hot and cold flows. `us` is the length of a cycle [us]."""
     flows = {each["flow"]: each for each in summary["flows"]}
     return {
         "cold_load": flows["cold"]["source_accepted_load"],
@@ -181,7 +181,7 @@ def _of_flows(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
 
 
 def _of_application(summary: Mapping[str, Any], us: float) -> dict[str, Any]:
-    """Return the columns of runs with an application. A cycle takes ``us`` [us]."""
+    """Return the columns of runs with an application. `us` is the length of a cycle [us]."""
     work, scale = of_job(summary) or (None, None)
     return {
         "work": work,
@@ -196,7 +196,7 @@ def _times(value: float | None, factor: float) -> float | None:
 
 
 def outcome(measured: Measured, experiment: str) -> Outcome:
-    """Return the mean over seeds of every number, for each scheme and policy. A mean excludes seeds without the number.
+    """Return the mean over seeds of each column, for each scheme and policy. A mean excludes seeds without a value.
 
     Raises
     ------
@@ -229,9 +229,10 @@ def got(found: Outcome, scheme: str, saving: str) -> Means:
 
 
 def best_reduction(found: Outcome, measure: str) -> tuple[tuple[str, str], float]:
-    """Return the combination with the least value of a measure, and its saving.
+    """Return the combination of a scheme and a policy with the least value of a measure, and its saving.
 
-    The saving is a share of the value of 1q without a policy.
+    Combinations with one queue (1q) or without a policy do not count. The saving is relative to 1q without a policy
+    [share].
     """
     base = got(found, ONE_QUEUE, NONE)
     best = min((pair for pair in found if ONE_QUEUE not in pair and NONE not in pair), key=lambda p: found[p][measure])

@@ -35,18 +35,19 @@ def _lasting(warmup: int, window: int, drain: int) -> dict[str, Any]:
     }
 
 
-# Lengths of quick runs. Uniform traffic and bit complement run longer than other patterns, because most claims are
-# about these two.
+# Overrides with the lengths of quick runs. Uniform traffic and bit complement run longer than other patterns, because
+# most claims are about these two.
 _SHORT, _SHORTER = _lasting(300, 600, 300), _lasting(200, 400, 100)
 
 
-# Loads with which a full run starts. Two rounds of loads at the knee of each curve follow.
+# Loads of the first sweep of a full run. Two more rounds then add loads near the knee of each curve of latency over
+# load.
 _COARSE: dict[str, Any] = {"sweep.traffic.load": [0.02, 0.1, 0.25, 0.5, 0.75, 1.0]}
 _FOUR: list[Any] = [
     {"within": {"terminals": 1024, "pattern": pattern}}
     for pattern in ("bit_complement", "bit_reverse", "shuffle", "transpose")
 ]
-# The fat tree with each interpretation of LBR, for the claim on asymmetric traffic.
+# The fat tree with each interpretation of LBR (the paper's load balancing), for the claim on asymmetric traffic.
 _TREE: dict[str, Any] = {
     "topology": {"k_ary_n_tree": {"k": 10, "n": 3}},
     "zip.routing": lbr_readings.of_the_tree(),
@@ -58,9 +59,9 @@ _TREE: dict[str, Any] = {
 def _sweep(
     name: str, *loads: float, lasting: dict[str, Any] = _SHORTER, full: dict[str, Any] | None = None, knees: int = 2
 ) -> Experiment:
-    """Make the experiment of a pattern.
+    """Make the experiment that runs a traffic pattern over load.
 
-    A quick run has shorter windows, fewer loads, and only one round of additional loads at knees.
+    A quick run has shorter windows, fewer loads, and at most one round of additional loads near knees.
     """
     quick = lasting | {"sweep.traffic.load": list(loads or (0.02, 0.15, 0.4, 1.0))}
     return Experiment(name, (quick,), (_COARSE if full is None else full,), knees=knees, quick_knees=min(knees, 1))
@@ -74,7 +75,8 @@ EXPERIMENTS = (
     _sweep("uniform", 0.1, 0.4, 0.7, 0.85, 0.95, 1.0, lasting=_SHORT),
     _sweep("bit_complement", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
     *(_sweep(name) for name in ("bit_reverse", "shuffle", "transpose")),
-    # all N terminals send to one target, so the network accepts at most a load of 1 / N: 0.00093 to 0.00103
+    # all N terminals send to one target, so the network accepts at most a load of 1 / N, which is 0.00093 to 0.00103 in
+    # the five networks
     _sweep("hot_spot", 0.0002, 0.0005, 0.0008, 0.0009, 0.0012, lasting=_lasting(2000, 5000, 2000), full={}, knees=0),
     *(_sweep(name) for name in ("random_permutation", "asymmetric")),
     *(_sweep(name) for pair in performance_claims.LOCAL for name in pair),
@@ -91,7 +93,7 @@ EXPERIMENTS = (
     _sweep(equal_concentration.RUNS),
     _sweep("next_group"),
     _sweep("larger", 0.02, 0.1, 0.3, 0.6, 1.0, lasting=_SHORT),
-    # the longest period of snapshots is 1,000 cycles: the warm-up and the window each contain one period
+    # LBR's longest period of snapshots is 1,000 cycles, so the warm-up and the window each have one period
     _sweep(latency_figures.PERIODS, 0.1, 0.5, 0.8, 1.0, lasting=_lasting(1000, 1000, 200), full={}, knees=0),
     _sweep("layers", 0.1, 0.5, 1.0, lasting=_SHORT, full={}, knees=0),
 )

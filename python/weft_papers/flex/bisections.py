@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Rows of Table 3: identifier of the claim, widths Nx and Ny, and the printed results of eq. (8) and of the partitioner.
+# Rows of Table 3: identifier of the claim, widths Nx and Ny, and the printed bisections by eq. (8) and by a graph
+# partitioner [links].
 _TABLE_3 = (
     ("F-020", 4, 4, 96, 96),
     ("F-021", 5, 4, 120, 120),
@@ -39,7 +40,7 @@ _TABLE_3 = (
 )
 # The engine builds routers with at most this number of ports.
 _PORTS = 128
-# Printed values of Table 4, in the order of its columns and rows.
+# Printed values of Table 4: rows by number of terminals, columns in the paper's order.
 _TABLE_4 = {
     1000: (0.250, 0.187, 0.278, 0.326, 0.300),
     2000: (0.250, 0.182, 0.269, 0.354, 0.286),
@@ -59,8 +60,8 @@ def _built(nx: int, ny: int) -> bool:
 def _found_by(nx: int, ny: int) -> Callable[[Rule], Rule]:
     """Return a function that changes the rule of a row of Table 3.
 
-    If Weft also computes the second number of the row with a formula, a met claim tests nothing. The function then
-    marks the rule as `constructed`.
+    Weft compares eq. (8) with the best cut that it finds. For networks that the engine cannot build, Weft also computes
+    the cut with a formula, so a met claim tests nothing. The function then marks the rule as `constructed`.
     """
     return (lambda rule: rule) if _built(nx, ny) else constructed
 
@@ -69,7 +70,8 @@ def _found(nx: int, ny: int) -> int:
     """Return the number of links in the smallest known balanced cut of a FleX with three layers."""
     if _built(nx, ny):
         return int(measured(flex(nx, terminals=1, other=ny)).bisection["bisection_links"])
-    # the engine cannot build routers with so many ports, but the formula is exact if the narrower axis is even
+    # the engine cannot build routers with so many ports, but the formula gives the exact cut if the narrower axis is
+    # even
     plan = FAMILIES["flex"].plan({"widths": [nx, ny], "layers": 3, "terminals_per_router": 1})
     assert plan.bisection_kind == EXACT
     return plan.bisection
@@ -80,7 +82,7 @@ def _both(nx: int, ny: int) -> Callable[[Measured], str]:
 
 
 def table_3(_: Measured) -> pl.DataFrame:
-    """Make Table 3: the bisection by eq. (8) of the paper, compared with the best cut that is known."""
+    """Make Table 3: the bisection by eq. (8) of the paper, compared with the smallest balanced cut that is known."""
     rows = []
     for _claim, nx, ny, equation, partitioner in _TABLE_3:
         built = _built(nx, ny)
@@ -111,7 +113,7 @@ def _ratios(name: str, size: int) -> Callable[[Measured], float]:
 
 
 def table_4(_: Measured) -> pl.DataFrame:
-    """Make Table 4: printed and computed bisection, as a share of all links, by number of terminals."""
+    """Make Table 4: printed and computed bisections as shares of all links, by number of terminals."""
     return pl.DataFrame(
         [
             {"terminals, about": size}
@@ -164,7 +166,8 @@ def _cause(name: str, size: int) -> str:
     return _SWAPPED[size] if name == SLIM_FLY else UNKNOWN
 
 
-# For each row of Table 4, the number in the identifier of its first claim.
+# For each row of Table 4 (by number of terminals), the number in the identifier of its first claim, such as 25 in
+# F-025.
 _FIRST = {1000: 25, 2000: 30, 5000: 35, 10000: 40}
 RULES: dict[str, Rule] = {
     **{
@@ -172,7 +175,7 @@ RULES: dict[str, Rule] = {
         for claim, nx, ny, equation, partitioner in _TABLE_3
     },
     **{
-        # the paper prints only "about 1,000 terminals": we selected sizes whose ratios equal the printed ratios
+        # the paper prints only "about 1,000 terminals", so we selected networks whose ratios equal the printed ratios
         f"F-{_FIRST[size] + place:03}": selected(
             exact(printed, _ratios(name, size), digits=3, cause=_cause(name, size))
         )

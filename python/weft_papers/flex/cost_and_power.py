@@ -1,9 +1,9 @@
 """Computes cost and power (Table 6, Figs. 6 and 15) at the default prices of `weft design`, as in the paper.
 
 The paper says that routers and terminals share racks, and that cables of terminals are 1 m long. Other cables are as
-long as their Manhattan distance plus 2 m. The paper's row of the fat tree in Table 6 mixes the numbers of two trees.
-Terminals, routers and links are those of the 10-ary 3-tree that the paper simulates; cost and power are those of a tree
-of pods with 16-port routers.
+long as the Manhattan distance between their racks plus 2 m. The paper's row of the fat tree in Table 6 mixes the
+numbers of two trees. Terminals, routers and links are those of the 10-ary 3-tree that the paper simulates. Cost and
+power are those of a tree of pods with 16-port routers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PRINTED = {
     FLEX: (1080, 108, 30, 1080, 3.05e6, 9072),
     _LARGER: (960, 192, 33, 2688, 5.49e6, 17740),
 }
-# Bandwidth of a cable in the default price list [Gb/s].
+# Bandwidth of a cable in the default price list, which has prices of EDR [Gb/s].
 _EDR_GBPS = 100
 # Costs differ "slightly" if they differ by at most this share.
 _SLIGHTLY = 0.25
@@ -69,7 +69,7 @@ def _network(name: str) -> Topology:
 
 
 def _simulated(name: str) -> Topology:
-    """Return the network of a row of Table 6: for the fat tree, the tree that the paper simulates."""
+    """Return the network of a row of Table 6. For the fat tree, this is the tree that the paper simulates."""
     return _network(K_ARY_TREE if name == FAT_TREE else name)
 
 
@@ -86,7 +86,7 @@ def _per_terminal(of: Callable[[Topology], float], topology: Topology) -> float:
 
 
 def _counts(name: str) -> Callable[[Measured], str]:
-    """Make the function that returns the numbers of routers, ports and links of a network as a string."""
+    """Make the function that returns text with the number of routers, ports and links of a network."""
 
     def answer(_: Measured) -> str:
         found = measured(_simulated(name))
@@ -114,12 +114,11 @@ def _costs(name: str) -> Callable[[Measured], tuple[float, str]]:
 
 @cache
 def _in_a_row() -> float:
-    """Compute the cost of Slim Fly if its racks follow FleX's layout [$].
+    """Compute the cost of Slim Fly if its racks are laid out like FleX's racks [$].
 
-    Each group has a rack, the racks form a row, and the routers of a rack are one above the other.
+    Each group of routers has a rack, the racks form a row, and the routers of a rack are one above the other.
 
-    The length of a cable is the distance of its routers along the two axes plus 2 m. The routers have the printed 20
-    ports.
+    The length of a cable is the Manhattan distance between its routers plus 2 m. Routers have 20 ports, as printed.
     """
     network = measured(TABLE_6[SLIM_FLY])
     near, far = (network.links[:, end].astype(int) for end in (0, 1))
@@ -185,7 +184,7 @@ def _on(line: tuple[float, float], size: float) -> float:
 
 
 def cable_figure(_: Measured) -> Drawing:
-    """Draw Fig. 6a: the price of cables over their length."""
+    """Draw Fig. 6a: the price of a cable over its length."""
     line, metres = price_list.default().cable, [0.0, 25.0, 50.0, 75.0, 100.0]
     series = [
         Series("EDR, 100 Gb/s", metres, [line.at(length) for length in metres]),
@@ -195,7 +194,7 @@ def cable_figure(_: Measured) -> Drawing:
 
 
 def router_figure(_: Measured) -> Drawing:
-    """Draw Fig. 6b: the price of routers over their number of ports."""
+    """Draw Fig. 6b: the price of a router over its number of ports."""
     line, ports = price_list.default().router, [8.0, 18.0, 36.0, 72.0, 108.0]
     series = [
         Series("EDR", ports, [line.at(count) / 1000 for count in ports]),
@@ -204,12 +203,13 @@ def router_figure(_: Measured) -> Drawing:
     return line_figures.curves("Fig. 6b: cost of routers", "Ports [count]", "Cost [1,000 $]", series)[0]
 
 
-# Terminals of each router in Fig. 15. The paper gives no number for Fig. 15, but gives 1 for Fig. 16.
+# Terminals per router of FleX, HyperX 6x6 and HyperX 6x6x6 in Fig. 15, in two interpretations. The paper gives no
+# number for Fig. 15; for Fig. 16 it gives 1.
 _EACH = {"1 terminal per router": (1, 1, 1), "full global bandwidth": (10, 5, 7)}
 
 
 def _grown(each: tuple[int, int, int]) -> tuple[dict[str, Topology], list[Topology]]:
-    """Return the networks of Fig. 15, all 6 wide: HyperX of two and three dimensions, and FleX of 3 to 7 layers."""
+    """Return the networks of Fig. 15, all of width 6: HyperX of two and three dimensions, and FleX of 3 to 7 layers."""
     flexes, flat, cube = each
     rivals: dict[str, Topology] = {
         f"HyperX {len(widths)}D": {"hyperx": {"widths": widths, "terminals_per_router": terminals}}
@@ -233,12 +233,12 @@ def layers_figure(_: Measured) -> Drawing:
 
 
 def _of_table_6() -> float:
-    """Return the cost of a three-dimensional HyperX with the width and terminals per router of Table 6 [M$]."""
+    """Return the cost of a three-dimensional HyperX, with width and terminals per router as HyperX in Table 6 [M$]."""
     return _cost({"hyperx": {"widths": [10, 10, 10], "terminals_per_router": 10}}) / _MEGA
 
 
 def wider(_: Measured) -> str:
-    """Return the remark of Fig. 15: a larger HyperX would give the order that the paper prints."""
+    """Return the remark on Fig. 15: with a larger HyperX, the order of costs would be as the paper prints it."""
     return (
         f"HyperX 10x10x10 with 10 terminals per router, as wide as in Table 6, costs {_of_table_6():.1f} M$, more "
         "than all other networks of this figure. The figure omits it, because the other curves would be "
@@ -258,7 +258,7 @@ def _size_decides(holds: bool) -> str:
 
 
 def _between(_: Measured) -> list[Part]:
-    """Judge whether FleX with 4 to 7 layers costs more than with 3 layers, and less than a three-dimensional HyperX."""
+    """Judge if FleX with 4 to 7 layers costs more than FleX with 3 layers, and less than a three-dimensional HyperX."""
     parts = []
     for words, each in _EACH.items():
         rivals, flexes = _grown(each)
@@ -286,7 +286,7 @@ def _dearer(_: Measured) -> list[Part]:
 def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable[[Measured], list[Part]]:
     """Return the judge of a claim: per terminal, FleX must be below each of `below`, and slightly above Slim Fly.
 
-    Compared networks have about the same size. `of` computes the quantity that is compared, such as cost.
+    The networks have about equal numbers of terminals. The quantity is the cost or the power.
     """
 
     def parts(_: Measured) -> list[Part]:

@@ -2,9 +2,9 @@
 
 The paper gives FleX 10 terminals per router and Slim Fly 6.
 
-Loads are per terminal, so at the same load a router with more terminals must carry more traffic. We compare FleX 6x6x3
-with a Slim Fly of q = 7 that also has 10 terminals per router (980 terminals). We compare Slim Fly of q = 9 with a FleX
-7x8x3 that also has 6 terminals per router (1,008 terminals).
+Loads are per terminal. Therefore a router with more terminals must carry more traffic at the same load. We compare the
+paper's FleX 6x6x3 with a Slim Fly of q = 7 that also has 10 terminals per router (980 in total). We compare the paper's
+Slim Fly of q = 9 with a FleX 7x8x3 that also has 6 terminals per router (1,008 in total).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 RUNS = "concentration"
 PATTERNS = ("bit_complement", "bit_reverse", "shuffle", "transpose")
 _ROUTINGS = (MINIMAL, UGAL, LBR)
-# Pairs of FleX and Slim Fly, by the heading of their column: with the sizes of Table 6, and with 10 and 6 terminals on
-# every router.
+# Pairs of a FleX and a Slim Fly, by heading of the table's column: the networks of Table 6, and pairs in which all
+# routers have 10 terminals, or 6.
 _PAIRS = {"Table 6": (FLEX, SLIM_FLY), "10 per router": (FLEX, SLIM_FLY_OF_10), "6 per router": (FLEX_OF_6, SLIM_FLY)}
 
 
@@ -39,11 +39,11 @@ def _saturation(measured: Measured, pattern: str, network: str, routing: str) ->
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """Make the table of saturations of FleX and Slim Fly.
+    """Make the table of the loads at which FleX and Slim Fly saturate.
 
     The networks are those of Table 6, and networks with equal numbers of terminals per router.
 
-    If points below a saturation had not settled, the cell of this saturation has two bounds.
+    If points below a saturation had not settled, its cell has a lower and an upper bound.
     """
     rows = []
     for pattern in PATTERNS:
@@ -61,7 +61,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def reversed_at_equal(measured: Measured, pattern: str, routing: str, ours: str, other: str) -> str:
-    """Return text with both loads if FleX with equal terminals per router saturates above Slim Fly; else empty."""
+    """Return text if FleX saturates above Slim Fly when both have equal terminals per router; else an empty string."""
     if {ours, other} != {FLEX, SLIM_FLY} or pattern not in PATTERNS:
         return ""
     values = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft_papers.common.graph_figures import Place
     from weft_papers.common.measured import Measured
 
-# Number of routers along each side of a layer of Fig. 2, and number of layers.
+# Number of routers along each side of a layer in Fig. 2, and number of layers.
 _SIDE, _LAYERS = 3, 3
 
 
@@ -30,13 +30,16 @@ def _name(x: int, y: int, z: int) -> str:
 
 
 def _places() -> dict[str, Place]:
-    """Return router positions for Fig. 2: layers are side by side, slanted, and every second layer is higher."""
+    """Return router positions for Fig. 2: layers are slanted squares side by side, and every second layer is higher."""
     every = ((x, y, z) for z in range(_LAYERS) for y in range(_SIDE) for x in range(_SIDE))
     return {_name(x, y, z): (x + 0.45 * y + 4.6 * z, 0.8 * y + 1.7 * (z % 2)) for x, y, z in every}
 
 
 def _wires() -> list[Wire]:
-    """Return the links of the FleX of Fig. 2, as Weft builds it. The links of the middle router are separate kinds."""
+    """Return the links of the FleX of Fig. 2, as Weft builds it.
+
+    The links of the middle router (1,1,1) are separate kinds.
+    """
     along_x, along_y, rest = "x of router 1,1,1", "y of router 1,1,1", "other links"
     wires = []
     centre = (1, 1, 1)
@@ -62,7 +65,7 @@ def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def cables() -> pl.DataFrame:
-    """Count the cables between each pair of racks of the FleX of Table 6. Columns are layer and x of both racks."""
+    """Count the cables between each pair of racks of Table 6's FleX. Columns are the layer and x of both racks."""
     parameters = TABLE_6[FLEX]["flex"]
     racks = flex_layers.layout(parameters).racks
     width = parameters["widths"][0]

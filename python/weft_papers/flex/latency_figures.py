@@ -42,9 +42,9 @@ NEXT_GROUP, LARGER_RUNS, PERIODS, LAYERS = "next_group", "larger", "periods", "l
 STRUCTURES = (*(of_layers(layers) for layers in range(3, 8)), HYPERX_2D, HYPERX_3D)
 ALL_PATHS = "FleX, all minimal paths"
 _LOAD = "Load [flits/terminal/cycle]"
-# The latency axis of a figure ends at this multiple of the smallest latency.
+# The latency axis of a figure ends at this multiple of the figure's smallest latency.
 _MOST = 5.0
-# Load of the points in Fig. 16 [flits/terminal/cycle].
+# Load at which Fig. 16 shows hops [flits/terminal/cycle].
 HALF = 0.5
 
 
@@ -75,7 +75,7 @@ def _panels(title: str, experiments: Sequence[str], measured: Measured) -> Drawi
 
 
 def periods(measured: Measured) -> Drawing:
-    """Draw Fig. 14: latency over load under LBR, with a curve for each period of its snapshots."""
+    """Draw Fig. 14: latency over load under LBR, with a curve for each period of LBR's snapshots of queues."""
     rows = measured[PERIODS]
     series = [
         latency_over_load(of(rows.filter(pl.col("period") == period), mechanism(FLEX, LBR)), f"T = {period}")
@@ -111,14 +111,14 @@ def routers_visited(measured: Measured, network: str) -> float:
 
 
 def hops_by_network(measured: Measured) -> Drawing:
-    """Draw Fig. 1: a bar with the mean hops of packets for each network."""
+    """Draw Fig. 1: the mean number of routers that packets visit, with a bar for each network."""
     bars = {"minimal routing": [routers_visited(measured, name) for name in NETWORKS]}
     words = "Fig. 1: mean hops, uniform traffic", NETWORKS, bars, "Routers visited [count]"
     return bar_figures.grouped(*words)[0]
 
 
 def visited(measured: Measured, load: float | None = None) -> list[int]:
-    """Count packets by visited routers (1, 2, ...), in FleX under minimal routing and uniform traffic."""
+    """Count the packets that visit 1, 2, ... routers, in FleX under minimal routing and uniform traffic."""
     points = of(measured[UNIFORM], mechanism(FLEX, MINIMAL)).drop_nulls("hop_packets")
     if points.is_empty():
         raise LackingError("no packets were delivered")
@@ -127,7 +127,7 @@ def visited(measured: Measured, load: float | None = None) -> list[int]:
 
 
 def histogram(measured: Measured) -> Drawing:
-    """Draw Fig. 11: the share of packets with each number of hops."""
+    """Draw Fig. 11: the share of packets by number of visited routers."""
     counts = visited(measured)
     shares = [100 * count / sum(counts) for count in counts]
     groups = [str(number) for number in range(1, len(counts) + 1)]

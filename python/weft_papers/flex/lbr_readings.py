@@ -3,7 +3,7 @@
 LBR is a routing that draws one of several candidate paths: paths with shorter queues in the last snapshot are more
 likely.
 
-The verdicts of four claims on latency and saturation depend on the reading: F-105, F-115, F-117 and F-118.
+The verdicts on four claims about latency and saturation depend on the reading: F-105, F-115, F-117 and F-118.
 
 In the reading of the figures, paths are predefined: a pair of routers has the same paths during the whole run. The
 length of a link's queue is the number of flits that wait for the link ("packets to be processed"). The paper also says
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 RUNS = "readings"
 OTHERS = READINGS[1:]
-# Readings that differ only in the time when LBR draws paths; their queues are waiting flits.
+# Readings that differ only in the time at which LBR draws paths. In all of them, a queue is the flits that wait for a
+# link.
 _DRAWN = tuple(
     name for (_, sensor, ties), name in zip(PARAMETERS, READINGS, strict=True) if sensor == "output_queue" and not ties
 )
@@ -58,7 +59,7 @@ _LOW = 0.5
 
 
 def of_the_tree() -> list[dict[str, Any]]:
-    """Return overrides that run LBR on the fat tree, with one routing for each reading."""
+    """Return the overrides that run LBR on the fat tree: a value of ``routing`` for each reading."""
     return [
         {
             "lbr": {
@@ -76,13 +77,16 @@ def of_the_tree() -> list[dict[str, Any]]:
 
 
 def by_pattern(measured: Measured) -> dict[str, pl.DataFrame]:
-    """Return the runs of all readings for each pattern that was run."""
+    """Return the rows of all readings, by pattern that was run."""
     rows = measured[RUNS]
     return {name: rows.filter(pattern=name) for name in PATTERNS if (rows["pattern"] == name).any()}
 
 
 def saturations(measured: Measured, pattern: str, network: str) -> dict[str, float]:
-    """Return the saturation of a network under a pattern for each reading, if it is known."""
+    """Return the saturation load of a network under a pattern, by reading.
+
+    Readings without a known saturation are omitted.
+    """
     if not measured.has((RUNS,)):
         return {}
     rows = measured[RUNS].filter(pattern=pattern)
@@ -91,7 +95,10 @@ def saturations(measured: Measured, pattern: str, network: str) -> dict[str, flo
 
 
 def over_minimal(rows: pl.DataFrame, routing: str) -> list[tuple[float, float]]:
-    """Return the ratio of FleX's latency under a routing to its latency under minimal routing, at unsaturated loads."""
+    """Return pairs of a load and the ratio of FleX's latency under a routing to its latency under minimal routing.
+
+    Loads at which one of the two saturates are omitted.
+    """
     both = steady(beside(rows, mechanism(FLEX, routing), mechanism(FLEX, MINIMAL))).sort("load")
     found = both.select("load", ratio(q.LATENCY.column).alias("times")).drop_nulls().rows()
     if not found:
@@ -136,7 +143,7 @@ def mean_gain(rows: Mapping[str, pl.DataFrame], routing: str = LBR) -> tuple[flo
 
 @dataclass(frozen=True)
 class Quantity:
-    """The number of a claim, which Weft computes under each reading of LBR.
+    """A number that a claim states, and that Weft computes under each reading of LBR.
 
     Attributes
     ----------
@@ -155,7 +162,7 @@ class Quantity:
     within: float = WITHIN
 
     def values(self, measured: Measured) -> dict[str, float]:
-        """Return the number of the claim under each reading for which it is known."""
+        """Return the number that the claim states, by reading for which it is known."""
         found: dict[str, float] = {}
         for name in READINGS if measured.has((RUNS,)) else ():
             with suppress(LackingError):
@@ -199,7 +206,7 @@ QUANTITIES = (
 
 
 def table(measured: Measured) -> pl.DataFrame:
-    """Make the table of readings of LBR: numbers of claims under each reading, and the claims that it meets."""
+    """Make the table of readings of LBR: for each, the numbers that claims state, and the claims that it meets."""
     found = {each: each.values(measured) for each in QUANTITIES}
     if not any(found.values()):
         raise LackingError("the readings of LBR were not run")
@@ -213,15 +220,15 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def remark(measured: Measured) -> str:
-    """Return the remark that a quick run does not judge saturations; empty for a full run."""
+    """Return the remark that a quick run does not judge saturation loads; empty for a full run."""
     return "A quick run has short windows, so its saturation loads are not judged." if measured.quick else ""
 
 
 def explained(claim: str, rule: Rule) -> Rule:
     """Extend the rule of a claim.
 
-    The finding then also has the number under each reading. The cause of a missed claim names the readings that meet
-    it.
+    The finding then also has the claim's number under each reading. If the claim is missed, the cause names the
+    readings that meet it.
     """
     (quantity,) = (each for each in QUANTITIES if each.claim == claim)
 
@@ -247,9 +254,9 @@ def explained(claim: str, rule: Rule) -> Rule:
 
 
 def figure(measured: Measured) -> Drawing:
-    """Draw FleX's saturation by pattern, under minimal routing and under LBR.
+    """Draw the load at which FleX saturates under each pattern, with minimal routing and with LBR.
 
-    LBR has a bar for each reading of the time at which it draws paths.
+    LBR has a bar for each reading that differs in the time at which LBR draws paths.
     """
     rows = {
         name: points

@@ -13,7 +13,7 @@ from weft_papers.flex.networks import DRAGONFLY, FAT_TREE, FLEX, HYPERX, NETWORK
 if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
 
-# Printed percentages of links that can fail, in the order of `SIZES`. The paper has no entry of Slim Fly for about
+# Printed percentages of links that can fail, in the order of `SIZES`. The paper has no entry for a Slim Fly of about
 # 1,000 terminals.
 _PRINTED: dict[str, tuple[int | None, ...]] = {
     FAT_TREE: (45, 45, 55, 60, 65),
@@ -23,7 +23,7 @@ _PRINTED: dict[str, tuple[int | None, ...]] = {
     FLEX: (70, 75, 80, 80, 85),
 }
 _HALF = 0.5
-# Half of the step between two tested shares of failed links [%]: the step is 5 % of all links.
+# Half of the step between two shares of failed links that are tested: a step is 5 % of all links [% of all links].
 _HALF_STEP = 2.5
 
 
@@ -48,9 +48,9 @@ def table_5(_: Measured) -> pl.DataFrame:
 
 
 def _near_half(name: str, size: int, found: int, printed: int) -> str:
-    """Return text that says whether random variation explains a difference of one step.
+    """Return text that says if random variation explains that the printed and the computed share differ by one step.
 
-    It does if about half of the trials stay connected at the higher share of failures.
+    Random variation explains the difference if about half of the trials stay connected at the higher of the two shares.
     """
     step = max(found, printed) / 100
     row = measured(OF_SIZE[name][size]).failures.filter((pl.col("failed_share") - step).abs() < 1e-6).row(0, named=True)

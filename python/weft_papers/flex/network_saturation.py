@@ -1,4 +1,4 @@
-"""Finds the saturation of a network, as a reader of the paper would see it in a curve of latency over load.
+"""Finds the load at which a network saturates, as a reader of the paper would see it in a curve of latency over load.
 
 A load is too high if the network accepts less than 95 % of it; load 1 always counts as too high. Among the lowest load
 that is too high and all lower loads, saturation is the highest accepted load. If the latency reaches three times its
@@ -91,19 +91,19 @@ def knee(rows: pl.DataFrame, curve: str) -> float:
 
 
 def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
-    """Return bounds of the saturation of a curve, as this module defines it.
+    """Return bounds of the saturation of a curve, as the docstring of this module defines it.
 
-    Beyond saturation some networks accept less than at lower loads. The saturation is then the highest load that they
-    accepted. A point that had not settled is possibly saturated. The lower bound is then the highest load that was
-    accepted at lower loads.
+    Beyond saturation some networks accept less than at lower loads. Therefore the highest accepted load counts. A point
+    that had not settled is possibly saturated. Therefore the lower bound is the highest accepted load of the points
+    below it.
 
     Raises
     ------
     LackingError
         If no load saturated the network.
     """
-    # `of` sorts by load. A claim needs hundreds of curves, so the code makes one query per curve, which returns few
-    # rows.
+    # `of` sorts by load. A claim needs hundreds of curves. To save time, the code makes only one query of the frame per
+    # curve.
     columns = ("load", "accepted_load", q.LATENCY.column, UNSETTLED)
     points = of(rows, curve).select(columns).drop_nulls(["load", "accepted_load"]).rows()
     if not points:
@@ -124,14 +124,14 @@ def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
 
 
 def known(rows: pl.DataFrame, curve: str) -> float | None:
-    """Return the saturation of a curve; ``None`` if it is not known."""
+    """Return the saturation of a curve; ``None`` if it is unknown."""
     with suppress(LackingError):
         return knee(rows, curve)
     return None
 
 
 def _steep(points: list[tuple[float, float]]) -> float:
-    """Return the load at which the latency is `STEEP` times its minimum, interpolated between two loads.
+    """Return the load at which the latency reaches `STEEP` times its minimum, interpolated between two points.
 
     The result is infinite if the latency stays below this limit.
     """

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from weft.design.measured_design import MeasuredDesign
 
 FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX = "Fat tree", "Dragonfly", "HyperX", "Slim Fly", "FleX"
-# Names of the networks in a fixed order, so that they have the same look in all figures.
+# Names of the networks in a fixed order, which gives each network the same look in all figures.
 NETWORKS = (FAT_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX)
-# Name of the fat tree of the performance runs. Some tables also contain the other tree, for which the paper prints
-# prices.
+# Name of the fat tree in the runs for latency and saturation. Some tables also have the paper's other fat tree, for
+# which it prints prices.
 K_ARY_TREE = "10-ary 3-tree"
 
 Topology = dict[str, Any]
@@ -56,8 +56,8 @@ def flex(width: int, layers: int = 3, terminals: int | None = None, other: int |
     return {"flex": {"widths": widths, "layers": layers, "terminals_per_router": terminals or sum(widths) - 2}}
 
 
-# Networks of Table 6, with about 1,000 terminals. HyperX has one terminal more per router than the rule of full global
-# bandwidth gives.
+# Networks of Table 6, with about 1,000 terminals. HyperX has one terminal per router more than full global bandwidth
+# gives.
 TABLE_6: dict[str, Topology] = {
     FAT_TREE: fat_tree(16),
     K_ARY_TREE: {"k_ary_n_tree": {"k": 10, "n": 3}},
@@ -69,7 +69,7 @@ TABLE_6: dict[str, Topology] = {
 # The larger FleX of Fig. 13.
 LARGER = flex(8, terminals=5)
 
-# Tables 4 and 5: the networks by approximate number of terminals. The paper gives only these numbers. Among the
+# Networks of Tables 4 and 5 by approximate number of terminals, which is all that the paper says about them. Among the
 # networks of about this size with full global bandwidth, we take those whose bisections equal the printed ones of Table
 # 4. Table 4 has no row for 500 terminals, so we chose these networks ourselves.
 SIZES = (500, 1000, 2000, 5000, 10000)
@@ -88,5 +88,5 @@ def _measured(text: str) -> MeasuredDesign:
 
 
 def measured(topology: Mapping[str, Any]) -> MeasuredDesign:
-    """Return a network with the numbers that `weft design` computes for it."""
+    """Return a network with the quantities that `weft design` computes for it."""
     return _measured(json.dumps(topology))

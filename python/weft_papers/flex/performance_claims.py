@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 # Networks of Fig. 1 from the most hops to the fewest.
 _ORDER = ((FAT_TREE,), (DRAGONFLY,), (SLIM_FLY,), (HYPERX, FLEX))
 HOT_SPOT, PERMUTATION, ASYMMETRIC = "hot_spot", "random_permutation", "asymmetric"
-# Experiments with two interpretations of the patterns neighbor and tornado. The patterns shift digits of terminal ids:
-# the digits that BookSim shifts, or all three decimal digits of the first 1,000 ids.
+# Experiments with two interpretations of the patterns neighbor and tornado, which shift digits of terminal ids. Either
+# the digits are those that BookSim shifts, or all three decimal digits of the first 1,000 ids.
 LOCAL = (("neighbor", "neighbor_of_ids"), ("tornado", "tornado_of_ids"))
 PATTERNS = (
     UNIFORM,
@@ -73,8 +73,8 @@ PATTERNS = (
     "tornado",
 )
 _SLIGHTLY = 0.25
-# Cause that was measured separately: LBR's definition of a queue, and its choice at a tie, decide its latency at low
-# loads.
+# Cause of a missed claim that separate runs showed: LBR's latency at low loads depends on the definition of a queue,
+# and on the path that LBR takes if all queues are equal.
 _OF_LATENCY = (
     "ties: with paths by snapshot, flits that wait for a link as the queue, and the minimal path if all paths are "
     "equal, LBR has 16 % more latency than minimal routing (uniform traffic, load 0.02)"
@@ -83,7 +83,8 @@ _OF_THE_TREE = (
     "the paths of LBR: with predefined paths FleX accepts 0.580 and the tree 0.509, with paths by snapshot and used "
     "credits 0.80 and 0.99 (full runs)"
 )
-# Causes of claims that full runs miss: the attempts to explain a part, if the code finds no other cause.
+# Causes of claims that full runs miss. They name the attempts to find a cause, and are used if the code finds no other
+# cause.
 _OF_COMPLEMENT = (
     "not isolated: tried the other routings, under which the fat tree accepts 0.950; under LBR with predefined paths "
     "it accepts 0.255"
@@ -101,13 +102,13 @@ _OF_DIGITS = (
     "0.90 (short windows); under the other routings it accepts 0.959"
 )
 _OF_VCS = "not isolated: tried other numbers of VCs: with single VCs FleX accepts 0.66 and HyperX 0.59 of load 1"
-# Causes from runs with one factor changed at a time (warm-up of 500 cycles, window of 800 cycles, eight loads).
+# Causes that runs with one changed parameter showed (warm-up of 500 cycles, window of 800 cycles, eight loads).
 _OF_UGAL = (
     "the threshold of UGAL and the internal speed-up: FleX, HyperX and Slim Fly saturate at 0.480, 0.467 and 0.649, "
     "with a threshold of 50 flits instead of 0 at 0.385, 0.361 and 0.463, and with speed-up 1 instead of 2 at "
     "0.414, 0.400 and 0.449; queues measured by waiting flits, and single VCs, do not lower all three"
 )
-# A load is "low" if it is at most this share of the highest load.
+# A load is "low" if it is at most this share of the highest load that was run.
 _LOW = 0.5
 _UNIT = "flits/terminal/cycle"
 # Printed ratio of the saturation under LBR to the saturation under minimal routing.
@@ -115,7 +116,7 @@ _GAIN = 2.0
 
 
 def _run(measured: Measured, pattern: str, *routings: str) -> list[str]:
-    """Return the given routings, after a check that all of them were run under a pattern."""
+    """Check that all given routings were run under a pattern, and return them."""
     ran = {*measured[pattern]["routing"]}
     if lacking := [each for each in routings if each not in ran]:
         raise LackingError(f"{' and '.join(lacking)} was not run")
@@ -132,7 +133,7 @@ def _latencies(measured: Measured, pattern: str, routing: str, networks: Iterabl
 def _compared(
     holds: bool | None, text: str, *of_: Saturation, cause: Callable[[], str] = lambda: ""
 ) -> Part | Undecided:
-    """Make a part of a trend from the result of a comparison.
+    """Make a part of a claim's trend from the result of a comparison.
 
     The part is undecided if `holds` is None, because points had not settled.
     """
@@ -144,7 +145,7 @@ def _compared(
 def _saturates(
     measured: Measured, pattern: str, routing: str, above: Iterable[str], *, than: str = FLEX, near_: str = ""
 ) -> list[Part | Undecided]:
-    """Judge whether a network saturates at higher loads than others, and within 10 % of the network `near_`."""
+    """Judge if the network `than` saturates at higher loads than each of `above`, and within 10 % of `near_`."""
     ours = saturation(measured, pattern, than, routing)
     parts: list[Part | Undecided] = []
     for name in above:
@@ -178,7 +179,7 @@ def _saturates(
 
 
 def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None:
-    """Return whether a ratio between two bounds is within 10 % of the printed ratio; `None` if undecided."""
+    """Return whether a ratio with these bounds is within 10 % of the printed ratio; `None` if undecided."""
     least, most = (1 - WITHIN) * printed, (1 + WITHIN) * printed
     if least <= low and high <= most:
         return True
@@ -186,7 +187,7 @@ def _within_bounds(low: float, high: float, printed: float = 1.0) -> bool | None
 
 
 def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, other: str, *, alike: bool = False) -> str:
-    """Return text on the readings of LBR under which a claim holds, except the reading that the figures use."""
+    """Return text on the interpretations ("readings") of LBR under which a claim holds; not on that of the figures."""
     if routing != LBR:
         return ""
     found, theirs = (lbr_readings.saturations(measured, pattern, name) for name in (ours, other))
@@ -200,7 +201,7 @@ def _by_readings(measured: Measured, pattern: str, routing: str, ours: str, othe
 
 
 def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: str) -> str:
-    """Return text if channel loads explain why a network accepts less than another; else empty."""
+    """Return text if channel loads explain why `less` accepts less load than `more`; else an empty string."""
     rows = measured[pattern]
     bounds = [rows.filter(mechanism=mechanism(name, routing))["path_bound"].drop_nulls() for name in (less, more)]
     if any(each.is_empty() for each in bounds):
@@ -211,7 +212,7 @@ def _by_paths(measured: Measured, pattern: str, routing: str, less: str, more: s
 
 
 def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]) -> list[Part | Undecided]:
-    """Judge whether FleX saturates at lower loads than other networks."""
+    """Judge if FleX saturates at a lower load than each of the other networks."""
     ours = saturation(measured, pattern, FLEX, routing)
     parts: list[Part | Undecided] = []
     for name in others:
@@ -224,7 +225,7 @@ def _below(measured: Measured, pattern: str, routing: str, others: Iterable[str]
 def _lowest(
     measured: Measured, pattern: str, routing: str, *alike: str, than: str = FLEX, beside_: Iterable[str] = NETWORKS
 ) -> list[Part]:
-    """Judge whether a network has a lower latency than others; than networks in `alike`, at most 10 % higher."""
+    """Judge if `than` has a lower latency than the networks `beside_`. For those in `alike`, 10 % higher is allowed."""
     others = [name for name in beside_ if name != FLEX]
     load, (ours, *theirs) = _latencies(measured, pattern, routing, (than, *others))
     parts = []
@@ -327,7 +328,7 @@ def _local_decisions(measured: Measured) -> list[Part | Undecided]:
 
 
 def _hot_spot(measured: Measured) -> list[Part]:
-    """Judge whether FleX, HyperX and Slim Fly have similar latencies, below the others, up to the first saturation."""
+    """Judge FleX's latency at the lowest load: at most 10 % above HyperX and Slim Fly, and below the other networks."""
     parts = []
     for routing in _run(measured, HOT_SPOT, *ROUTINGS):
         parts += _lowest(measured, HOT_SPOT, routing, HYPERX, SLIM_FLY)
@@ -351,9 +352,11 @@ def _hyperx_more(measured: Measured) -> list[Part | Undecided]:
 
 
 def _local(measured: Measured) -> list[Part | Undecided]:
-    """Judge the claim on neighbor and tornado traffic, which shift the digits of terminal ids as in BookSim.
+    """Judge the claim on neighbor and tornado traffic.
 
-    The text also has the results of the other interpretation (all digits), if it was run.
+    The patterns shift the same digits of terminal ids as in BookSim.
+
+    The text also has the results of the patterns that shift all digits, if they were run.
     """
     parts: list[Part | Undecided] = []
     for booksim, of_ids in LOCAL:
@@ -376,7 +379,7 @@ def _mean_latency(measured: Measured) -> tuple[float, str]:
 
 
 def _mean_saturation(measured: Measured) -> tuple[float, str]:
-    """Return the mean gain of LBR over minimal routing, and text on it.
+    """Return the mean gain in saturation load of LBR over minimal routing, and text on it.
 
     If only two bounds of the gain are known, the bound nearer to the printed gain is returned.
     """
@@ -394,9 +397,10 @@ def _hops(measured: Measured) -> tuple[bool, str]:
 
 
 def _bar(network: str) -> Rule:
-    """Make a rule for the rank of a bar of Fig. 1, because the figure prints no numbers.
+    """Make a rule for the rank of a network's bar in Fig. 1, because the figure prints no numbers.
 
-    The order is: fat tree, dragonfly, Slim Fly, then HyperX and FleX. HyperX and FleX are equal within 1 %.
+    From the most hops to the fewest, the order is: fat tree, dragonfly, Slim Fly, then HyperX and FleX, which are equal
+    within 1 %.
     """
     place = next(number for number, names in enumerate(_ORDER) if network in names)
     alike = [name for name in _ORDER[place] if name != network]
@@ -480,7 +484,7 @@ def _grow(measured: Measured) -> tuple[bool, str]:
 
 
 def _slower(first: str, second: str) -> Callable[[Measured], tuple[bool, str]]:
-    """Return the judge of a claim: at load 0.5, the first network must have a higher latency than the second one."""
+    """Return the judge of a claim: at load 0.5, network `first` must have a higher latency than network `second`."""
 
     def judged(measured: Measured) -> tuple[bool, str]:
         more, less = (at_half(structure(measured, name), q.LATENCY.column) for name in (first, second))

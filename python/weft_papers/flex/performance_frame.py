@@ -1,4 +1,4 @@
-"""Makes a frame of the paper's runs, with the paper's names of network and routing."""
+"""Makes a frame of the paper's runs, in which networks and routings have the paper's names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 MINIMAL, UGAL, LBR = "minimal", "UGAL", "LBR"
 # Names of the paper's routings, in the order of its figures.
 ROUTINGS = (MINIMAL, UGAL, LBR)
-# Readings of LBR that the paper allows. They differ in the time at which paths are chosen, in the definition of a
-# queue, and in whether the minimal path is taken if all queues are equal. Figures use the first reading: predefined
-# paths, and queues of flits that wait for a link.
+# Interpretations ("readings") of LBR that the paper allows. They differ in the time at which LBR draws paths, in the
+# definition of a queue, and in whether packets take the minimal path if all queues are equal. Figures use the first
+# reading: predefined paths, and queues of flits that wait for a link.
 _READINGS: dict[tuple[str, str, bool], str] = {
     ("fixed", "output_queue", False): LBR,
     ("fixed", "used_credits", False): "LBR, used credits",
@@ -36,8 +36,7 @@ BALANCED = "minimal, all paths"
 # Names of networks in Figs. 13, 16 and 17.
 LARGER = "FleX 8x8x3"
 HYPERX_2D, HYPERX_3D = "HyperX 6x6", "HyperX 6x6x6"
-# Networks beyond the paper: each of FleX and Slim Fly with the number of terminals per router that the other has in
-# Table 6.
+# Networks beyond the paper: FleX with the number of terminals per router that Slim Fly has in Table 6, and vice versa.
 FLEX_OF_6, SLIM_FLY_OF_10 = "FleX 7x8x3, 6 per router", "Slim Fly q = 7, 10 per router"
 _FLEXES = {(8, 8): LARGER, (7, 8): FLEX_OF_6}
 _NETWORKS = {"k_ary_n_tree": FAT_TREE, "dragonfly": DRAGONFLY, "slim_fly": SLIM_FLY}
@@ -54,7 +53,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def of_layers(layers: int) -> str:
-    """Return the name, in Figs. 16 and 17, of a FleX with layers of 6x6 routers and one terminal per router."""
+    """Return the name that a FleX with layers of 6x6 routers and one terminal per router has in Figs. 16 and 17."""
     return f"FleX, {layers} layers"
 
 
@@ -66,7 +65,7 @@ def mechanism(network: str, routing: str) -> str:
 def frame(results: ResultSet) -> pl.DataFrame:
     """Make a frame with a row for each finished point, with the columns of `frames.SCHEMA` and of `COLUMNS`.
 
-    Accepted loads are per active terminal, unlike those of `weft_papers.common.frames`.
+    Accepted loads are means over the terminals that send, unlike those of `weft_papers.common.frames`.
 
     `COLUMNS` has ``network``, ``routing``, ``pattern``, ``period`` (of LBR's snapshots) [cycles], and ``hop_packets``
     (packets by number of links). ``path_bound`` is the highest load that the channels can carry, for routings whose
@@ -80,8 +79,8 @@ def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, A
     scenario = results.scenario(point)
     network, routing = _who(scenario)
     name, parameters = _named(scenario["routing"])
-    # if some terminals send nothing, the mean load of all terminals is lower than the load that the scenario sets for
-    # active terminals
+    # if some terminals send nothing, the offered load (a mean over all terminals) is lower than the load in the
+    # scenario, which is per active terminal
     active = row["load"] / row["offered_load"] if row["offered_load"] else None
     accepted, bound = row["accepted_load"], results.summaries[point].get("path_bound_load")
     return {

@@ -1,6 +1,6 @@
-"""Judges claims about the structure: ports, links, scalability, diameters, distances and numbers of shortest paths.
+"""Judges claims about structure: ports, links, diameters, distances, numbers of shortest paths and largest sizes.
 
-Weft counts each number in networks that the engine builds from eqs. (4) and (5) of the paper.
+Weft counts ports, links and paths in the networks that the engine builds; for FleX, from the paper's eqs. (4) and (5).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Widths and terminals per router of the FleX networks in which rules test the paper's formulas.
+# Two widths and the terminals per router of the FleX networks in which rules test the paper's formulas.
 _SOME = ((3, 3, 1), (4, 5, 2), (6, 6, 10), (7, 3, 4))
 _LAYERS = (2, 3, 4, 5, 8)
 _RADIX = 100
@@ -64,7 +64,7 @@ def _links(_: Measured) -> tuple[bool, str]:
 
 
 def _neighbours(_: Measured) -> str:
-    """Return text on the formula that gives the neighbours of a router in three layers: the printed one, or another."""
+    """Return text that names the formula for the number of neighbours of a router in FleX networks of three layers."""
     formulas: dict[str, Callable[[int, int], int]] = {
         "2Nx+2Ny-1": lambda nx, ny: 2 * nx + 2 * ny - 1,
         "2Nx+2Ny-4": lambda nx, ny: 2 * nx + 2 * ny - 4,
@@ -82,7 +82,7 @@ def _pairs(_: Measured) -> tuple[bool, str]:
 
 @cache
 def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Count the two-link paths between all pairs of routers of three layers, and return the routers' x, y, z."""
+    """Count paths of two links between all pairs of routers (FleX of three layers), and return the routers' x, y, z."""
     links = measured(flex(nx, terminals=1, other=ny)).links.astype(np.int64)
     routers = 3 * nx * ny
     joined = np.zeros((routers, routers), dtype=np.int64)
@@ -92,11 +92,11 @@ def _paths_of_two(nx: int, ny: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[
 
 
 def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[int, set[int]]]]:
-    """Count two-link paths between routers, in FleX networks of several widths.
+    """Count paths of two links between routers, in FleX networks of several widths.
 
     Source and destination differ in `differ` of the coordinates x and y. They are in the same layer if `same_layer` is
-    true, otherwise in different layers. By the widths of a network, the result lists each axis (0 is x, 1 is y) in
-    which the routers can differ, with the set of path counts.
+    true, otherwise in different layers. The keys of the result are the widths of a network. A value lists each axis (0
+    is x, 1 is y) along which the routers can differ, with the set of the path counts that occur.
     """
     found = {}
     for nx, ny, _ in _SOME:
@@ -109,7 +109,7 @@ def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[
 
 
 def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, int, int], int]) -> Rule:
-    """Make a rule for a formula of the paper for a number of paths.
+    """Make a rule for the paper's formula for the number of paths between two routers.
 
     The arguments of the formula `of` are the two widths, and the width along the axis in which the routers differ.
     """
@@ -139,7 +139,7 @@ def _flex_share(_: Measured) -> float:
 def _dragonfly_routers(radix: int) -> tuple[int, int, int]:
     """Return the largest dragonfly with `radix` links per router.
 
-    The result is the number of routers, of routers per group, and of global links per router.
+    The result is its number of routers, the number of routers per group, and the number of global links per router.
     """
     return max((a * (a * (radix + 1 - a) + 1), a, radix + 1 - a) for a in range(1, radix + 1))
 
@@ -157,13 +157,14 @@ def _slim_fly_routers(radix: int) -> int:
 def _slim_fly_share(_: Measured) -> float:
     """Return the routers of the Slim Fly of q = 67, as a percentage of the Moore bound for 100 links per router.
 
-    This Slim Fly has 101 links per router. Its percentage is nearest to the printed number.
+    This Slim Fly has 101 links per router. Among all Slim Fly networks, its percentage is nearest to the printed
+    number.
     """
     return 100 * FAMILIES["slim_fly"].plan({"q": 67, "terminals_per_router": 1}).routers / moore.bound(_RADIX, 2)
 
 
 def scalability(_: Measured) -> Drawing:
-    """Draw Fig. 3: maximum number of routers of a network over the number of links from a router to other routers."""
+    """Draw Fig. 3: largest number of routers of a network, over the number of links of a router to other routers."""
     radixes = list(range(12, _RADIX + 1, 8))
     series = [
         Series("Moore bound, diameter 3", radixes, [moore.bound(radix, 3) for radix in radixes]),

@@ -8,7 +8,7 @@ from weft_papers.common.paper import Experiment, Figure, Paper
 from weft_papers.ofar import beyond, bursts, network_claims, ofar_drawings, readings, rings, steady, transients
 from weft_papers.ofar.routings_run import frame
 
-# Size h of the networks of a quick run; the paper's size is 6.
+# Size h (global links per router) of the networks of a quick run; the paper's networks have h = 6.
 QUICK_H = 3
 _TOPOLOGY = "topology.dragonfly"
 _SMALL: dict[str, Any] = {
@@ -28,13 +28,16 @@ def _flits(*phits: float) -> list[float]:
 
 
 def _sweep(name: str, *loads: float, **sets: Any) -> Experiment:
-    """Make the experiment that runs a pattern over load. A quick run has fewer loads and a smaller network."""
+    """Make the experiment that runs a traffic pattern over load. A quick run has fewer loads and a smaller network."""
     quick = _SMALL | {"sweep.traffic.load": _flits(*loads)} | sets
     return Experiment(name, (quick,), scaled=_SCALED)
 
 
 def _three_patterns(name: str) -> Experiment:
-    """Make the experiment with all three patterns. Adversarial patterns end at load 0.6, far beyond saturation."""
+    """Make an experiment with uniform traffic and two adversarial patterns.
+
+    The loads of the latter end at 0.6, far beyond saturation.
+    """
     uniform = {"sweep.traffic.pattern": ["uniform"], "sweep.traffic.load": _flits(0.4, 0.6, 0.8, 1.0)}
     shifts = [{"group_shift": {"shift": shift}} for shift in (2, 6)]
     full = (uniform, {"sweep.traffic.pattern": shifts})
@@ -42,8 +45,8 @@ def _three_patterns(name: str) -> Experiment:
     return Experiment(name, quick, full, scaled=_SCALED)
 
 
-# A quick run of transients has one seed, and the pattern changes at 2,500 cycles. In the network of the paper,
-# terminals send about 1,600 packets in each bin of the latency curve.
+# A quick run of transients has one seed, and the pattern changes at 2,500 cycles. Each bin of the latency curve has
+# about 1,600 packets, because the quick run also uses the network of the paper.
 _AT: dict[str, Any] = {"from": "2500cycles"}
 _CHANGES: tuple[Any, ...] = ({"group_shift": {"shift": 2}}, "uniform", {"group_shift": {"shift": 6}})
 _TRANSIENTS = {
@@ -59,7 +62,7 @@ def _mix(*weights: int) -> dict[str, Any]:
     return {"mix": [{"weight": w, "pattern": p} for w, p in zip(weights, patterns, strict=True)]}
 
 
-# The patterns of patterns.yaml, with parameters for the 342 terminals of a quick run.
+# The patterns of the scenario ``patterns.yaml``, with parameters for the 342 terminals of a quick run.
 _ALL_PATTERNS: list[Any] = [
     *_PATTERNS,
     _NEXT,
@@ -74,8 +77,8 @@ _ALL_PATTERNS: list[Any] = [
     _mix(60, 20, 20),
 ]
 
-# Bursts of 2,000 packets take ten times as long as bursts of 200, so a quick run has only one seed of the larger
-# bursts.
+# Bursts of 2,000 packets per terminal take ten times as long as bursts of 200, so a quick run has only one seed of
+# them.
 _MIXES = [_mix(80, 10, 10), _mix(60, 20, 20), _mix(20, 40, 40)]
 _BURSTS = tuple(
     _SMALL
@@ -87,15 +90,16 @@ _BURSTS = tuple(
     for size, seeds in ((200, [1, 2, 3]), (2000, [1]))
 )
 
-# Runs of Valiant routing (VAL) at loads around its saturation, under the group offset with the highest throughput and
-# under the worst one. A point is below saturation only if its packets are delivered, so these runs have a drain.
+# Runs of Valiant routing (VAL) at loads around its saturation, under the group offset at which VAL accepts most (1) and
+# the one at which it accepts least (6). A point is below saturation only if its packets are delivered, so these runs
+# have a drain.
 _DRAINED = {"measure.drain_limit": "3000cycles"}
 _KNEES = tuple(
     _DRAINED | {"sweep.traffic.pattern": [{"group_shift": {"shift": shift}}], "sweep.traffic.load": _flits(*loads)}
     for shift, loads in ((1, (0.4, 0.44, 0.48, 0.52)), (6, (0.11, 0.12, 0.13, 0.14, 0.15)))
 )
-# Claims whose answer can depend on the interpretation of the trigger. For each, the rule, and whether the
-# interpretation of OFAR-L also matters.
+# Claims whose answer can depend on the interpretation of OFAR's trigger for misroutes. For each, the rule, and whether
+# the interpretation of OFAR-L also matters.
 _BY_READING = {
     "O-012": (steady.HIGHER, False),
     "O-018": (steady.AT_LOCAL_BOUND, True),

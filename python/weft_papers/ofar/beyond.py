@@ -1,6 +1,6 @@
 """Draws results beyond the paper: OFAR and other routings under all patterns and with broken links.
 
-Further figures show OFAR with other rules for detours, and with TCEP.
+Further figures show OFAR with other rules for detours, and with the power policy TCEP.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BESIDE = (
 
 
 def _labelled(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the rows of each routing and number of escape rings, with a label for the legend."""
+    """Yield, for each routing and number of escape rings, a label for the legend and the rows."""
     for (mechanism, rings), rows in frame.group_by("mechanism", "rings", maintain_order=True):
         several = mechanism == OFAR_E and isinstance(rings, int) and rings > 1
         yield f"{mechanism}, {rings} rings" if several else str(mechanism), rows
@@ -59,7 +59,7 @@ def patterns_figure(measured: Measured) -> Drawing:
 
 
 def patterns_remark(measured: Measured) -> str:
-    """Return text on the number of patterns, and on those under which OFAR does not accept the highest load.
+    """Return text on the number of patterns, and on those under which another routing accepts more than OFAR.
 
     Differences of at most 3 % do not count.
     """
@@ -130,7 +130,7 @@ def _by_rule(measured: Measured) -> pl.DataFrame:
 
 
 def variant_remark(measured: Measured) -> str:
-    """Return text on the number of seeds, and on the largest difference between seeds."""
+    """Return text on the number of seeds, and on the largest difference of accepted load between seeds."""
     means = _by_rule(measured)
     seeds = greatest(means, "seeds")
     offered = "far beyond saturation: offered load 0.6 of adversarial traffic, 1 of uniform traffic"

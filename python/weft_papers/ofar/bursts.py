@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BURSTS = "bursts"
 # Burst sizes [packets per terminal]. The paper says that a terminal sends 2,000 packets, but also that a million
-# arrive, which would be 200 per terminal.
+# packets arrive, which would be 200 from each of its 5,256 terminals.
 PRINTED, COUNTED = 2000, 200
 _TERMINALS = 5256
 _AXIS = "Time / PB's"
@@ -39,14 +39,14 @@ _RANGE = (0.431, 0.815)
 
 
 def times(measured: Measured, per_terminal: int) -> pl.DataFrame:
-    """Return a row for each burst and mechanism: ``pattern``, ``mechanism``, ``h`` and ``time``.
+    """Return a frame with a row for each burst and routing: ``pattern``, ``mechanism``, ``h`` and ``time``.
 
     ``time`` is the completion time relative to PB, as a mean over seeds.
 
     Raises
     ------
     LackingError
-        If PB and another mechanism did not both complete any burst of this size.
+        If there is no burst of this size that PB and another routing both completed.
     """
     frame = measured[BURSTS].filter((pl.col("per_terminal") == per_terminal) & (pl.col("completion_cycles") > 0))
     keys = ["h", "pattern", "seed"]
@@ -78,9 +78,10 @@ def _drawn(title: str, per_terminal: int, measured: Measured) -> Drawing:
 
 
 def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
-    """Select the bursts from which numbers of the paper are judged, and return their size.
+    """Select the bursts with which the paper's numbers are compared, and return the rows and their size.
 
-    If they were run, these are bursts of 2,000 packets in the paper's network.
+    These are bursts of 2,000 packets per terminal in the paper's network, if they were run. Otherwise smaller bursts or
+    smaller networks replace them.
     """
     wanted = [(PAPER_H, PRINTED), (PAPER_H, COUNTED), (None, COUNTED), (None, PRINTED)]
     frame = measured[BURSTS]
@@ -97,7 +98,7 @@ def _printed_sizes(measured: Measured) -> tuple[pl.DataFrame, int]:
 
 
 def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
-    """Return OFAR's completion time relative to PB for each pattern that was run, and text on the bursts."""
+    """Return OFAR's completion time relative to PB for each pattern that was run, and text on the selected bursts."""
     found, size = _printed_sizes(measured)
     h = found["h"][0]
     of_ofar = dict(found.filter(pl.col("mechanism") == OFAR).select("pattern", "time").rows())
@@ -108,7 +109,7 @@ def _of_ofar(measured: Measured) -> tuple[dict[str, float], str]:
 
 
 def _other_size(measured: Measured) -> str:
-    """Return text on the mean time of bursts of the other size, if they were run."""
+    """Return text on OFAR's mean time relative to PB in bursts of the other size, if they were run."""
     words = []
     for (h, size), rows in measured[BURSTS].group_by("h", "per_terminal", maintain_order=True):
         try:
@@ -140,7 +141,7 @@ def _speed_up(measured: Measured) -> float:
 
 
 def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
-    """Return the mean cycles over seeds until a burst was delivered, by pattern; infinite if a seed did not finish."""
+    """Return the mean number of cycles until a burst was delivered, by pattern; infinite if one seed did not finish."""
     cycles = pl.when((pl.col("completion_cycles") > 0) & ~pl.col("stalled")).then("completion_cycles")
     rows = frame.filter(pl.col("mechanism") == mechanism)
     means = rows.group_by("pattern", maintain_order=True).agg(cycles.fill_null(inf).mean())
@@ -148,12 +149,12 @@ def _completions(frame: pl.DataFrame, mechanism: str) -> dict[str, float]:
 
 
 def _before(first: str, second: str, frame: pl.DataFrame) -> tuple[bool, str]:
-    """Judge whether a mechanism finishes before another one in every burst that one of them delivers.
+    """Judge if routing `first` finishes before `second` in every burst that at least one of them delivers.
 
     Raises
     ------
     LackingError
-        If neither of the two mechanisms delivered any burst.
+        If neither of the two routings delivered any burst.
     """
     ours, theirs = (_completions(frame, name) for name in (first, second))
     both = [name for name in ours if name in theirs and min(ours[name], theirs[name]) < inf]
@@ -170,7 +171,7 @@ def _cycles(cycles: float) -> str:
 
 
 def _all_before(*pairs: tuple[str, str]) -> Callable[[Measured], list[Part]]:
-    """Return the judge of a claim: in every burst, the first mechanism of each pair must finish before the second."""
+    """Return the judge of a claim: in every burst, the first routing of each pair must finish before the second."""
 
     def answer(measured: Measured) -> list[Part]:
         frame = measured[BURSTS].filter(pl.col("per_terminal").is_in((PRINTED, COUNTED)))

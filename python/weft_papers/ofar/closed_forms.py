@@ -13,7 +13,7 @@ from functools import cache
 
 @dataclass(frozen=True)
 class Bound:
-    """Bounds of throughput [phits/(node cycle)], each for a kind of channel that limits it.
+    """Bounds of throughput [phits/(node cycle)], each from a kind of channel that limits throughput.
 
     Attributes
     ----------
@@ -22,8 +22,8 @@ class Bound:
     over_global : float
         Beyond this load, a global channel is full.
     over_transit : float
-        Beyond this load, a local channel is full that carries only traffic between the global links of an intermediate
-        group.
+        Beyond this load, a local channel between the global links of an intermediate group is full, even if it carries
+        only traffic in transit.
     """
 
     load: float
@@ -32,14 +32,14 @@ class Bound:
 
 
 def minimal_bound(h: int) -> float:
-    """Return the bound of MIN under ADV+N: the 2 h^2 terminals of a group share a global link."""
+    """Return the bound of MIN under ADV+N: the 2 h^2 terminals of a group share one global link."""
     return 1 / (2 * h * h)
 
 
 def neighbour_bound(h: int) -> float:
     """Return the bound of MIN for traffic between neighbouring routers.
 
-    The h terminals of a router share a local link.
+    The h terminals of a router share the one local link to the neighbour.
     """
     return 1 / h
 
@@ -50,9 +50,9 @@ def _between(h: int, group: int, other: int) -> int:
 
 
 def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
-    """Return the local channels that carry transit traffic of an intermediate group under ADV+`shift`, by load.
+    """Return the local channels that carry traffic in transit through an intermediate group under ADV+`shift`.
 
-    The first channel is the most loaded. A channel is a pair of router indices within the group. An intermediate group
+    The order is by load, highest first. A channel is a pair of router indices within the group. An intermediate group
     receives traffic from each other group, and forwards it to the group that is `shift` groups further.
     """
     groups = 2 * h * h + 1
@@ -62,11 +62,11 @@ def transit_links(h: int, shift: int) -> list[tuple[int, int]]:
 
 @cache
 def valiant_bound(h: int, shift: int) -> Bound:
-    """Compute bounds of VAL under ADV+`shift` in a palm-tree dragonfly of 2 h^2 + 1 groups, from channel loads.
+    """Compute bounds of VAL under ADV+`shift` from channel loads, in a dragonfly with links arranged as a palm tree.
 
     The intermediate group is neither that of the source nor that of the destination. All groups are equal, so the
-    function follows only the traffic of group 0. Local channels at the same position of each group carry equal loads.
-    `w` is the load that a group sends over each intermediate group.
+    function follows only the traffic that group 0 sends. Local channels at the same position in each group carry equal
+    loads, so the function adds up their loads. `w` is the load that a group sends over each intermediate group.
     """
     routers, groups = 2 * h, 2 * h * h + 1
     local: dict[tuple[int, int], float] = defaultdict(float)
@@ -114,7 +114,7 @@ class RingCost:
 
 
 def ring_cost(h: int) -> RingCost:
-    """Compute the cost of one ring through a balanced dragonfly: a = 2 h routers, p = h terminals, 2 h^2 + 1 groups."""
+    """Compute the cost of one ring through a balanced dragonfly."""
     a, groups = 2 * h, 2 * h * h + 1
     routers = a * groups
     local, between = groups * a * (a - 1) // 2, groups * a * h // 2

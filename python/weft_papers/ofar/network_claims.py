@@ -30,7 +30,7 @@ FOLDER = "2012-garcia-ofar"
 MINIMAL, NEIGHBOURS = "minimal", "neighbours"
 _PATH = Path(str(files("weft_papers"))) / "experiments" / FOLDER
 _HOP = {"l": "local", "g": "global"}
-# Hops (l: local, g: global) of the longest path that misroutes locally in each of its groups.
+# Hops (l: local, g: global) of the longest path, which has a local misroute in each of its groups.
 _LONGEST = "l l g l l g l l"
 
 
@@ -41,7 +41,7 @@ def _points(name: str) -> Sequence[Point]:
 
 @cache
 def _network(h: int, name: str = "minimal") -> dict[str, Any]:
-    """Return the numbers of a scenario's network at the size of a run, as the engine builds it."""
+    """Return facts about the network that the engine builds for a scenario of this paper, with size `h`."""
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     sets = {f"topology.dragonfly.{key}": value for key, value in sizes.items()}
     return dict(load(_PATH / f"{name}.yaml", overrides=sets).points[0].imply())
@@ -65,7 +65,10 @@ def _balanced(_: Measured) -> str:
 
 
 def _classes(_: Measured) -> str:
-    """Return text on the VC classes of Valiant routing, which has the longest paths without local misroutes."""
+    """Return text with the number of VC classes of Valiant routing.
+
+    Without local misroutes, its paths are the longest.
+    """
     found = _network(PAPER_H, "offsets")["vc_classes"]
     return f"{found['local']} / {found['global']}"
 
@@ -94,12 +97,12 @@ def _thresholds(_: Measured) -> str:
 
 
 def _simulated(experiment: str) -> Callable[[Measured], float]:
-    """Make the function that returns the load that MIN accepts if the offered load is beyond its bound."""
+    """Make the function that returns the highest load that MIN accepts in an experiment with loads beyond its bound."""
     return lambda measured: greatest(of(measured[experiment], MIN), "accepted_load")
 
 
 def _mixes(_: Measured) -> str:
-    """Return a string with the weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario."""
+    """Return text with the weights of uniform traffic, ADV+1 and ADV+6 in each mix of the scenario ``bursts``."""
     found: dict[str, None] = {}
     for point in _points("bursts"):
         pattern = point.resolved["traffic"]["pattern"]
@@ -139,7 +142,7 @@ RULES: dict[str, Rule] = {
     "O-031": constructed(exact("80-10-10 / 60-20-20 / 20-40-40", _mixes)),
     "O-032": exact(4.0, lambda _: 100 * ring_cost(16).wires, digits=0, unit="% more wires"),
     "O-033": trend("the ring has 2h^2+1 global links, in addition to 2h^4+h^2 other global links", _long_wires),
-    # the paper prints 513 / 131,328 = 0.39 % without its last digit
+    # 513 / 131,328 = 0.39 %; the paper prints it without the last digit
     "O-034": exact(
         0.3, lambda _: 100 * ring_cost(16).global_wires, digits=1, truncated=True, unit="% more global wires"
     ),

@@ -1,4 +1,4 @@
-"""Draws Figs. 1 and 2a: a small dragonfly, and the local link over which Valiant routing sends all traffic of ADV+h."""
+"""Draws Figs. 1 and 2a: a small dragonfly, and the local link that limits Valiant routing under ADV+h."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def links(h: int) -> list[tuple[int, int]]:
 
 
 def _places(h: int) -> dict[str, Place]:
-    """Return positions of routers: groups are on a circle, and the routers of a group on an arc of the circle."""
+    """Return positions of routers: groups are on a circle, and the routers of a group on one arc of this circle."""
     routers, groups = 2 * h, 2 * h * h + 1
     places = {}
     for router in range(routers * groups):
