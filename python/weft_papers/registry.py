@@ -1,6 +1,6 @@
 """Lists the papers that Weft can reproduce.
 
-Each paper is a package next to this module, with ``PAPER``. Importing this module imports no paper.
+Each paper is a package next to this module, and defines ``PAPER``. An import of this module imports no paper.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # The name on the command line that selects all papers.
 ALL = "all"
-# Name of each paper on the command line, and its description.
+# For each paper, its name on the command line and a description.
 PAPERS = {
     "tcep": "Kim, Choi and Kim: TCEP, ISCA 2018",
     "ofar": "Garcia and others: OFAR, bubble flow control in dragonflies, 2012",
@@ -27,7 +27,7 @@ PAPERS = {
 
 
 def paper(name: str) -> Paper:
-    """Return the paper with a name, such as ``tcep``.
+    """Return the paper with this name, such as ``tcep``.
 
     Raises
     ------

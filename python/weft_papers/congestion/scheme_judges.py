@@ -145,7 +145,10 @@ def policies_alike(network: str, *names: str) -> Callable[[Measured], list[Part 
 
 
 def two_policies_alike(measured: Measured) -> list[Part | Undecided]:
-    """Judge whether on/off and high/low differ by less than 10 % in throughput and latency, for each torus scheme."""
+    """Judge if policies on/off and high/low differ by less than 10 % in throughput and latency.
+
+    The claim is about each scheme on the torus.
+    """
     found = outcome(measured, TORUS)
 
     @or_undecided

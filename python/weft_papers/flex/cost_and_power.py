@@ -134,7 +134,7 @@ def _powers(name: str) -> Callable[[Measured], str]:
 
 
 def table_6(_: Measured) -> pl.DataFrame:
-    """Make Table 6: printed and computed sizes, cost and power of all networks, including both fat trees."""
+    """Make Table 6: printed and computed sizes, cost and power of all networks, among them the two fat trees."""
     rows = []
     for name in (FAT_TREE, K_ARY_TREE, DRAGONFLY, HYPERX, SLIM_FLY, FLEX, _LARGER):
         found, printed = measured(_network(name)), _PRINTED.get(name)
@@ -284,9 +284,12 @@ def _dearer(_: Measured) -> list[Part]:
 
 
 def _ranked(of: Callable[[Topology], float], unit: str, *below: str) -> Callable[[Measured], list[Part]]:
-    """Return the judge of a claim: per terminal, FleX must be below each of `below`, and slightly above Slim Fly.
+    """Return the judge of a claim: per terminal, FleX's cost must be below that of each of `below`.
 
-    The networks have about equal numbers of terminals. The quantity is the cost or the power.
+    It must also be slightly above that of Slim Fly.
+
+    The networks have about equal numbers of terminals. `of` computes the cost, or the power if the claim is about
+    power.
     """
 
     def parts(_: Measured) -> list[Part]:

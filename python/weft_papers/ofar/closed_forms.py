@@ -22,8 +22,8 @@ class Bound:
     over_global : float
         Beyond this load, a global channel is full.
     over_transit : float
-        Beyond this load, a local channel between the global links of an intermediate group is full, even if it carries
-        only traffic in transit.
+        Beyond this load, the traffic in transit through an intermediate group alone fills a local channel of this
+        group.
     """
 
     load: float

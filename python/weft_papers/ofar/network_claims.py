@@ -116,7 +116,7 @@ def _local_hops(_: Measured) -> float:
 
 
 def _long_wires(_: Measured) -> tuple[bool, str]:
-    """Compare the printed formula for long wires with their count in networks that the engine builds with a ring."""
+    """Compare the printed formula for the number of global links with the count in networks that have a ring."""
     shown = []
     for h in (2, 3, PAPER_H):
         links = _network(h, "uniform")["links"]

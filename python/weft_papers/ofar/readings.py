@@ -24,33 +24,35 @@ if TYPE_CHECKING:
 
 UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE = "read_uniform", "read_adversarial", "read_scarce", "read_change"
 EXPERIMENTS_READ = (UNIFORM, ADVERSARIAL, FEW_VCS, CHANGE)
-# Conditions under which a head looks for a detour: for each value of `trigger`, a phrase for the reader.
+# Conditions under which a head looks for a detour: for each value of `trigger`, a phrase for the report.
 TRIGGERS = {"granted": "granted", "granted_or_full": "granted or full", "unavailable": "unavailable"}
-# Values of `global_misrouting` for OFAR-L, each with a phrase. They say how a head in a local queue of the source group
-# misroutes, because OFAR-L does not misroute locally.
+# Values of `global_misrouting` for OFAR-L, each with a phrase for the report. They say how a head in a local queue of
+# the source group misroutes, because OFAR-L has no local misroutes.
 MIXED = "mixed"
 MISROUTES = {
     MIXED: "local, then global",
     "current_router": "global at once",
     "source_router": "none",
 }
-# Experiments that rules read. `_as_read` replaces their points of OFAR by the points of a reading.
+# Experiments that rules read. `_as_read` replaces the points of OFAR in them with the points of a reading.
 _SATURATION, _TRANSIENTS, _SCARCE = "saturation", "transients", "scarce"
 _PB = {"dragonfly_pb": {"sensor": "class_credits", "threshold": "0flits"}}
-# The paper has loads of 1 for uniform traffic and 0.6 for adversarial traffic, in phits. Loads in flits are an eighth
-# of the loads in phits.
+# The paper offers 1 phit/(node cycle) of uniform traffic. A flit here has 8 phits, so the load in flits is 0.125.
 _ALL_UNIFORM = [0.125]
 _SHORT = {"measure.warmup": "1500cycles", "measure.window": "1500cycles", "measure.drain_limit": "0cycles"}
 
 
 def _ofar(trigger: str, misroutes: str | None = None, **more: Any) -> dict[str, Any]:
-    """Return the routing OFAR, or OFAR-L if `misroutes` names its global misroutes."""
+    """Return the routing OFAR, or OFAR-L if `misroutes` is a value of its parameter `global_misrouting`."""
     without = {"local_misrouting": False, "global_misrouting": misroutes} if misroutes else {}
     return {"dragonfly_ofar": {"trigger": trigger} | without | more}
 
 
 def _zipped(*routings: tuple[Any, int, int], **more: Any) -> dict[str, Any]:
-    """Make overrides that run several routings, each with its numbers of VCs on local and on global links."""
+    """Make overrides that run several routings.
+
+    For each, `routings` has the number of VCs on local and on global links.
+    """
     names = ("zip.routing", "zip.links.local.vcs", "zip.links.global.vcs")
     return dict(zip(names, map(list, zip(*routings, strict=True)), strict=True)) | more
 
@@ -76,7 +78,10 @@ def _few_vcs() -> tuple[dict[str, Any], ...]:
 
 
 def _change(seeds: Sequence[int]) -> dict[str, Any]:
-    """Make overrides that run the change from ADV+2 to ADV+6 with each trigger."""
+    """Make overrides of a scenario whose traffic changes from ADV+2 to ADV+6.
+
+    They run PB, and OFAR with each trigger.
+    """
     change = [{"from": "2500cycles", "pattern": {"group_shift": {"shift": 6}}}]
     return {
         "zip.traffic.pattern": [{"group_shift": {"shift": 2}}],
@@ -90,7 +95,7 @@ def _change(seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def experiments() -> tuple[Experiment, ...]:
-    """Make the experiments of the readings. Quick runs also use the paper's network, with few loads."""
+    """Make the experiments that run all readings. Quick runs also use the paper's network. All runs have few loads."""
     uniform, adversarial, few = (_uniform(),), (_adversarial(),), _few_vcs()
     return (
         Experiment(UNIFORM, uniform, uniform, scenario="uniform"),
@@ -102,7 +107,7 @@ def experiments() -> tuple[Experiment, ...]:
 
 @lru_cache(maxsize=16)
 def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
-    """Select the points of a reading, under the experiment names that the rules use.
+    """Return measurements in which the experiments that rules read have only the points of one reading.
 
     Routings without a trigger have the same points in each reading.
     """
@@ -116,7 +121,7 @@ def _as_read(measured: Measured, trigger: str, misroutes: str) -> Measured:
 
 
 def granted(rule: Rule) -> Rule:
-    """Change a rule so that it judges the points of the readings with the trigger of the figures."""
+    """Change a rule so that it judges the runs of this module that have the trigger of the figures (``granted``)."""
     return replace(rule, judge=lambda measured: rule.judge(_as_read(measured, "granted", MIXED)))
 
 
@@ -128,10 +133,10 @@ def _judged(rule: Rule, measured: Measured, trigger: str, misroutes: str) -> Fin
 
 
 def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.DataFrame:
-    """Make the table of readings, with a row for each claim and a column for each trigger.
+    """Make the table of readings: verdicts by claim (rows) and trigger (columns).
 
-    `rules` has for each claim its rule, and whether the claim depends on the reading of OFAR-L. Such a claim has a row
-    for each of these readings.
+    `rules` has for each claim its rule, and whether the claim depends on the reading of OFAR-L. If so, the claim has a
+    row for each reading of OFAR-L.
     """
     rows = []
     for claim, (rule, decides) in rules.items():
@@ -147,7 +152,7 @@ def table(rules: Mapping[str, tuple[Rule, bool]], measured: Measured) -> pl.Data
 
 
 def read(rule: Rule, shown: Rule | None = None) -> Rule:
-    """Extend a rule (or `shown`): its finding also names the verdict under each trigger, if the triggers were run."""
+    """Extend the rule `shown` (by default `rule`): its finding also has the verdict of `rule` under each trigger."""
     shown = shown or rule
 
     def judge(measured: Measured) -> Finding:
@@ -162,7 +167,7 @@ def read(rule: Rule, shown: Rule | None = None) -> Rule:
 
 
 def on_ring(measured: Measured) -> str:
-    """Return text on the load that OFAR-L accepts under ADV+h with each trigger, and on ring hops per packet."""
+    """Return text on OFAR-L with each trigger: load that it accepts under ADV+h, and hops over the ring per packet."""
     rows = measured[ADVERSARIAL].filter((pl.col("mechanism") == OFAR_L) & (pl.col("global_misroutes") == MIXED))
     lines = [
         f"{accepted:.3f} with the trigger {TRIGGERS[trigger]} and {hops:.3f} ring hops per packet"
@@ -174,5 +179,5 @@ def on_ring(measured: Measured) -> str:
 
 
 def figure_rows(rules: Mapping[str, tuple[Rule, bool]]) -> partial[pl.DataFrame]:
-    """Return the function that makes the table of readings for these rules."""
+    """Return the function that makes the table of readings with these rules from measurements."""
     return partial(table, rules)

@@ -37,7 +37,7 @@ _SIZES = range(2, 25)
 
 
 def _beside(measured: Measured, experiment: str) -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
-    """Return for each pattern OFAR's points of Figs. 3 to 5, and the points of another experiment at the same loads.
+    """Return, by pattern, OFAR's points of Figs. 3 to 5 and of another experiment, at the loads that both have.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def _beside(measured: Measured, experiment: str) -> dict[str, tuple[pl.DataFrame
 
 
 def ring_figure(measured: Measured) -> Drawing:
-    """Draw OFAR's accepted load over load, with each kind of ring."""
+    """Draw OFAR's accepted load over offered load, with a curve for each kind of ring."""
     panels = {
         pattern: [over_load(a, _PHYSICAL, "accepted_load"), over_load(b, _IN_LINKS, "accepted_load")]
         for pattern, (a, b) in _beside(measured, EMBEDDED).items()
@@ -68,7 +68,7 @@ def ring_figure(measured: Measured) -> Drawing:
 
 
 def trigger_figure(measured: Measured) -> Drawing:
-    """Draw OFAR's accepted load under each reading of its trigger, compared with MIN or VAL."""
+    """Draw OFAR's accepted load with each interpretation of its trigger, compared with MIN or VAL."""
     panels = {}
     for name, (pattern, (granted, others)) in zip(SWEEPS, _beside(measured, TRIGGERS).items(), strict=False):
         base = MIN if (measured[name]["mechanism"] == MIN).any() else VAL
@@ -103,7 +103,7 @@ def scarce_figure(measured: Measured) -> Drawing:
 
 
 def cost_figure(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Draw the hardware that a physical ring adds, over the size of the network."""
+    """Draw the hardware that a physical ring adds (wires and ports), over the size h of the network."""
     costs = [ring_cost(h) for h in _SIZES]
     places = [float(each.h) for each in costs]
     series = [
@@ -128,7 +128,7 @@ def cost_figure(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def failures_figure(measured: Measured) -> Drawing:
-    """Draw the accepted load with broken links of the ring, for one ring and for several rings."""
+    """Draw the accepted load over the number of broken ring links, for one ring and for several rings."""
     frame = unstalled(measured[FAILURES]).drop_nulls("accepted_load")
     series = []
     for rings in sorted(frame["rings"].drop_nulls().unique()):
@@ -145,7 +145,7 @@ def failures_figure(measured: Measured) -> Drawing:
 
 
 def failures_remark(measured: Measured) -> str:
-    """Return text on the number of dropped packets, for each number of rings and of broken links."""
+    """Return text with the number of dropped packets, for each number of rings and of broken links."""
     frame = measured[FAILURES].sort("rings", "broken")
     lines = [
         f"{rings} ring{'s' if rings > 1 else ''} and {broken} broken: {dropped:,.0f}"
@@ -193,14 +193,14 @@ def _no_difference(measured: Measured) -> list[Part]:
 
 
 def _refuse_stuck(points: pl.DataFrame) -> None:
-    """Raise LackingError if a run stalled or its accepted load is unknown, because its claim then has no answer."""
+    """Raise LackingError if a run stalled or its accepted load is unknown, because the claim then has no verdict."""
     unknown = points.filter(pl.col("stalled").fill_null(value=False) | pl.col("accepted_load").is_null())
     if not unknown.is_empty():
         raise LackingError(f"{unknown['mechanism'][0]} stalled at load {unknown['load'][0]:g}, or accepted nothing")
 
 
 def _drops(points: pl.DataFrame) -> tuple[float, str]:
-    """Return the ratio of the accepted load at the highest load to the largest accepted load, and text with both.
+    """Return the accepted load at the highest offered load as a share of the highest accepted load, and text with both.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def _falls(measured: Measured) -> tuple[bool, str]:
 
 
 def _constant(measured: Measured) -> list[Part]:
-    """Judge whether OFAR, with each kind of ring, accepts at the highest load at most 10 % less than at other loads."""
+    """Judge if OFAR, with each kind of ring, accepts at the highest load at most 10 % less than its maximum."""
     parts = []
     for name in SWEEPS:
         points = measured[name].filter(pl.col("mechanism") == OFAR)

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 MIN, VAL, PB, OFAR, OFAR_L = "MIN", "VAL", "PB", "OFAR", "OFAR-L"
 UGAL, PAR = "UGAL", "PAR"
-# Name of OFAR with an embedded ring in the authors' simulator.
+# Name that OFAR with an embedded ring has in the authors' simulator.
 OFAR_E = "OFAR-E"
-# PB with a coefficient of 125 %, as in a sample file of the authors' simulator. The paper prints no coefficient.
+# PB that compares queues with a coefficient of 125 %, as in a sample file of the authors' simulator. The paper prints
+# no coefficient.
 PB_125 = "PB 125 %"
 UNIFORM = "UN"
-# Number of phits of a packet. In Weft's scenarios this packet is one flit. Loads of scenarios are in flits. Loads of
+# Number of phits of a packet. In Weft's scenarios a packet is one flit. Loads in scenarios are in flits, loads in
 # frames are in phits, as in the paper.
 PHITS = 8
 _LOADS = ("load", "offered_load", "accepted_load")
@@ -62,23 +63,23 @@ def adversarial(shift: int) -> str:
 def frame(results: ResultSet) -> pl.DataFrame:
     """Make a frame with a row for each finished point, with the columns of `frames.SCHEMA` and of `COLUMNS`.
 
-    Loads are in phits/(node cycle). `COLUMNS` has ``pattern`` (name in the paper), ``then`` (pattern after the change),
-    ``h``, ``injection`` (injection control), ``rings`` (number of escape rings), and ``rule`` (for detours).
-    ``trigger`` and ``global_misroutes`` are values of these parameters of the routing `dragonfly_ofar`. ``broken``
-    counts links that fail at a given time. ``down_share`` is the share of links that are broken at the same time, if
-    links break at random. ``per_terminal`` is the number of packets of a burst. Further columns are
-    ``dropped_packets``, ``dropped_share`` (share of the packets that left the network), and ``ring_hops`` (hops over
-    wires of a ring, per delivered packet).
+    Loads are in phits/(node cycle). The columns of `COLUMNS` are ``pattern`` (name in the paper), ``then`` (pattern
+    after a change), ``h``, ``injection`` (injection control), ``rings`` (number of escape rings), and ``rule`` (for
+    detours). ``trigger`` and ``global_misroutes`` are values of these parameters of the routing `dragonfly_ofar`.
+    ``broken`` is the number of links that the scenario breaks at a given time. ``down_share`` is the mean share of
+    broken links, if links break at random. ``per_terminal`` is the number of packets per terminal of a burst. Further
+    columns are ``dropped_packets``, ``dropped_share`` (share of the packets that left the network), and ``ring_hops``
+    (hops over wires of a ring, per delivered packet).
 
-    If a run recorded latencies by time of sending, a row also has ``change_cycle``, and lists over bins of this time.
-    The lists are ``sent_cycle`` (middle of the bin), ``sent_packets``, and ``sent_latency`` [cycles].
+    If a run recorded latencies by time of sending, a row also has ``change_cycle`` and three lists with a value for
+    each bin of this time: ``sent_cycle`` (middle of the bin), ``sent_packets``, and ``sent_latency`` [cycles].
     """
     rows = frames.rows(results, _mechanism)
     return frames.frame([row | _more(results, point, row) for point, row in enumerate(rows)], COLUMNS)
 
 
 def _more(results: ResultSet, point: int, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of `COLUMNS` for a row, and its loads in phits."""
+    """Return the values of `COLUMNS` for a point, and its loads in phits."""
     loads = {name: row[name] and PHITS * row[name] for name in _LOADS}
     found = loads | _parameters(results.scenario(point)) | _sent(results, point)
     found |= _dropped(results.summaries[point])
@@ -147,7 +148,7 @@ def _parameters(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rule(routing: Mapping[str, Any]) -> str:
-    """Return the label of the rule that permits a head to take a detour."""
+    """Return the label of the rule by which OFAR permits a detour."""
     if routing["occupancy"] == "waiting":
         return "OFAR by flits that wait"
     return "OFAR, all with room" if routing["most_occupancy"] == {"fixed": 1.0} else OFAR
@@ -161,7 +162,7 @@ def _dropped(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _down_share(scenario: Mapping[str, Any]) -> float | None:
-    """Return the long-run share of links that are broken at the same time, if links break at random."""
+    """Return the mean share of links that are broken at the same time, if links break at random; else ``None``."""
     random = (scenario.get("fault_model") or {}).get("random")
     if not random:
         return None
@@ -170,7 +171,7 @@ def _down_share(scenario: Mapping[str, Any]) -> float | None:
 
 
 def _sent(results: ResultSet, point: int) -> dict[str, Any]:
-    """Return lists of latencies by time of sending; empty if the run did not record them."""
+    """Return the columns with latencies by time of sending; empty if the run did not record them."""
     if "transient" not in results.scenario(point)["measure"]:
         return {}
     bins = results.transient(point).filter(pl.col("packets") > 0)

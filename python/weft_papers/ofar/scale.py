@@ -1,4 +1,4 @@
-"""Makes rules whose findings state the size of the network, because quick runs use smaller networks."""
+"""Changes rules so that their findings state the size of the network, because quick runs use smaller networks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sizes(measured: Measured, *experiments: str) -> list[int]:
 
 
 def words(measured: Measured, *experiments: str) -> str:
-    """Return the sizes h of experiments as a string, such as ``h = 3``."""
+    """Return the sizes h of the networks that these experiments ran as a string, such as ``h = 3``."""
     return f"h = {' and '.join(map(str, sizes(measured, *experiments)))}"
 
 
@@ -38,9 +38,9 @@ def scaled(rule: Rule) -> Rule:
 
 
 def paper_only(rule: Rule) -> Rule:
-    """Change the rule of a number that only the paper's network has.
+    """Change the rule of a claim that states a number for the paper's network.
 
-    For other networks, the finding shows the number but has no verdict.
+    For networks of other sizes, the finding shows the measured number but has no verdict.
     """
 
     def judge(measured: Measured) -> Finding:

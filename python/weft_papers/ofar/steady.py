@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 UN, ADV2, ADVH = "uniform", "adv2", "advh"
 SWEEPS = (UN, ADV2, ADVH)
 SATURATION, EDGE, OFFSETS, KNEES = "saturation", "edge", "offsets", "knees"
-# Names of the routings in a fixed order, so that they have the same look in all figures.
+# Names of the routings in a fixed order, which gives each routing the same look in all figures.
 LOOKS = (MIN, VAL, PB, PB_125, OFAR, OFAR_L)
 UNIT = "phits/(node cycle)"
 OFFERED = f"Offered load [{UNIT}]"
 ACCEPTED = f"Accepted load [{UNIT}]"
-# The latency axis of a figure ends at this multiple of the smallest latency.
+# The latency axis of a figure ends at this multiple of the figure's smallest latency.
 _MOST = 5.0
-# Results differ significantly if they differ by at least this share. The share is also the tolerance of approximate
+# Two results differ significantly if they differ by at least this share, which is also the tolerance of approximate
 # claims.
 SIGNIFICANT = 0.10
 # A load is low if it is at most this share of the highest load that MIN accepts.
@@ -91,9 +91,11 @@ def _drawn(title: str, experiment: str, column: str, axis: str, measured: Measur
 
 
 def _levels(measured: Measured, frame: pl.DataFrame, shown: Sequence[str]) -> list[Series]:
-    """Make lines for accepted loads far beyond saturation in the paper's network, for a figure of a smaller network.
+    """Make horizontal lines for a figure of a smaller network.
 
-    Uniform traffic has no lines, because the runs far beyond saturation have only adversarial traffic.
+    They show the loads that the paper's network accepts far beyond saturation.
+
+    Figures of uniform traffic have no lines, because the runs far beyond saturation have only adversarial traffic.
     """
     if _patterns(frame) == UNIFORM:
         return []
@@ -121,7 +123,7 @@ def _remark(experiments: tuple[str, ...], measured: Measured) -> str:
 
 
 def fig2b(measured: Measured) -> Drawing:
-    """Draw VAL's accepted load over the offset of ADV: as bounds from channel loads, and as simulated."""
+    """Draw VAL's accepted load over the offset N of ADV+N: bounds computed from channel loads, and simulated values."""
     series: list[Series] = []
     found = unstalled(measured[OFFSETS]).drop_nulls("accepted_load")
     simulated = sorted(found["h"].unique())
@@ -167,7 +169,7 @@ def _with_125(measured: Measured) -> tuple[float, str]:
 
 
 def _at_most(measured: Measured, mechanism: str, experiment: str = UN) -> float:
-    """Return the accepted load of a routing at the highest load of uniform traffic, as a mean over seeds."""
+    """Return the load that a routing accepts at the highest offered load of uniform traffic, as a mean over seeds."""
     points = of(measured[experiment], mechanism).filter(pl.col("accepted_load") > 0)
     load = greatest(measured[experiment], "load")
     last = points.filter(pl.col("load") == load)["accepted_load"].to_list()
@@ -177,7 +179,7 @@ def _at_most(measured: Measured, mechanism: str, experiment: str = UN) -> float:
 
 
 def _higher(measured: Measured) -> list[Part]:
-    """Judge whether OFAR and OFAR-L accept more than MIN and PB under uniform traffic, far beyond saturation."""
+    """Judge if OFAR and OFAR-L accept more load than MIN and PB under uniform traffic, far beyond saturation."""
     found = {name: _at_most(measured, name, readings.UNIFORM) for name in (MIN, PB, OFAR, OFAR_L)}
     return [
         Part(found[ours] > found[theirs], f"{ours} {found[ours]:.3f}, {theirs} {found[theirs]:.3f}")
@@ -245,7 +247,7 @@ def _all_at_local_bound(measured: Measured) -> list[Part]:
 def _knees(measured: Measured) -> tuple[bool, str]:
     """Judge whether the last load below saturation is at least twice as high at the best offset of ADV as at the worst.
 
-    The text also has the accepted loads at an overload, over all offsets.
+    The text also has the range of accepted loads over all offsets, at a load far beyond saturation.
     """
     rows = measured[KNEES]
     found = {name: throughput(rows.filter(pattern=name), VAL) for name in rows["pattern"].unique(maintain_order=True)}
@@ -256,7 +258,7 @@ def _knees(measured: Measured) -> tuple[bool, str]:
 
 
 def _depends(measured: Measured) -> str:
-    """Return text on the range of accepted loads at an overload, over all offsets, and on their ratio to the bounds."""
+    """Return text on VAL's accepted loads over all offsets, far beyond saturation, and on their ratio to the bounds."""
     points = of(measured[OFFSETS], VAL).drop_nulls("accepted_load")
     if points.is_empty():
         raise LackingError("no offset accepted anything")

@@ -35,16 +35,16 @@ TRANSIENTS = "transients"
 MECHANISMS = (PB, OFAR, OFAR_L)
 # Times that Fig. 6 shows before and after the change of the pattern [cycles].
 _BEFORE, _AFTER = 400, 2500
-# Limits of the time to adapt [cycles]: one and two round trips of credits over a global link.
+# Limits of the time that a routing needs to adapt [cycles]: one and two round trips of credits over a global link.
 _AT_ONCE, _FAST = 200, 400
-# A mechanism "needs a period" if it takes at least this multiple of another mechanism's time.
+# A routing "needs a period" to adapt if it takes at least this multiple of the time of another routing.
 _PERIOD = 2.0
 _TIME = "Time of sending after the change [cycles]"
 _HEIGHT = 2.2
 
 
 def response(measured: Measured, mechanism: str, before: str, to_adversarial: bool) -> Response:
-    """Return the latency of a mechanism around a change from the pattern `before`, averaged over seeds by packets.
+    """Return a routing's latency before and after a change from the pattern `before`: means over packets of all seeds.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def _points(measured: Measured, before: str, to_adversarial: bool) -> pl.DataFra
 
 
 def figure(title: str, before: str, *, to_adversarial: bool) -> Callable[[Measured], Drawing]:
-    """Make the function that draws latency over the time of sending."""
+    """Make the function that draws latency over time of sending, with a curve for each routing."""
     return partial(_drawn, title, before, to_adversarial)
 
 
@@ -106,7 +106,7 @@ def _ofar_first(before: str) -> Callable[[Measured], list[Part]]:
     """Return the judge of a claim: OFAR must adapt almost at once, and PB must need a period.
 
     "Almost at once" means within `_AT_ONCE` cycles. "A period" means more than `_AT_ONCE` cycles, and at least
-    `_PERIOD` times OFAR's cycles.
+    `_PERIOD` times as long as OFAR needs.
     """
 
     def answer(measured: Measured) -> list[Part]:

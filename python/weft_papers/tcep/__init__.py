@@ -36,9 +36,9 @@ _GENERATED = (
     "Applications are generated, not recorded. Ranks are in the order of the nodes, and gaps have their original "
     "length."
 )
-# In the second and third part of the loads, TCEP starts with all links on. If it started with the fewest links, many
-# packets would queue before enough links are awake, and draining these packets would take hundreds of thousands of
-# cycles. The third part has the loads around saturation, at which latencies never settle.
+# The loads of a sweep have three parts. In the second and third part, TCEP starts with all links on. If it started with
+# the fewest links, many packets would queue before enough links are awake, and draining these packets would take
+# hundreds of thousands of cycles. The third part has the loads around saturation, at which latencies never settle.
 LAST = {"uniform": (0.1, 0.85), "tornado": (0.1, 0.45), "bit_reverse": (0.1, 0.7)}
 """For each pattern, the highest load of the first part of the sweep and of the second part.
 
@@ -50,19 +50,19 @@ QUICK_LOADS = {
     "bit_reverse": ([0.01, 0.05, 0.1], [0.12, 0.14], [0.5, 0.7, 0.8, 0.9]),
 }
 # Two loads for each pattern. While the stages of SLaC wake (about 38,000 cycles for all stages), a backlog of packets
-# builds up. Up to the first load, this backlog has drained after 250,000 cycles. Up to the second load, it has drained
-# after 1,200,000 cycles. At higher loads it never drains.
+# builds up. At loads up to the first one, this backlog has drained after 250,000 cycles. At loads up to the second one,
+# it has drained after 1,200,000 cycles. At higher loads it never drains.
 _SLAC_CARRIES = {"uniform": (0.8, 0.95), "tornado": (0.1, 0.12), "bit_reverse": (0.1, 0.12)}
-# Loads at which SLaC also runs with the literal interpretation of its low threshold.
+# Loads at which SLaC also runs with the literal interpretation of its low threshold: stages go off below the threshold.
 _LITERAL_LOADS = {"uniform": [0.2, 0.4], "tornado": [0.05, 0.1], "bit_reverse": [0.05, 0.1]}
 _BESIDE_SLAC = {"zip.routing": [{"ugal_p": {"sensor": "history_window"}}, {"pal": {"sensor": "history_window"}}]}
 _FROM_ALL = ["always_on", {"tcep": {"initial": "all_on"}}]
 
 
 def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[dict[str, object], ...]:
-    """Make overrides for runs of the baseline and TCEP.
+    """Make overrides for runs of the baseline and TCEP, for each of three parts of the loads.
 
-    The limit of each warm-up is the time that links need to settle.
+    Each part has a limit of the warm-up, within which links settle.
     """
     limits = (["20000cycles", "400000cycles"], ["20000cycles", "400000cycles"], ["20000cycles", "70000cycles"])
     starts = (["always_on", "tcep"], _FROM_ALL, _FROM_ALL)
@@ -75,9 +75,10 @@ def _parts(low: list[float], middle: list[float], high: list[float]) -> tuple[di
 def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object], ...]:
     """Make overrides for runs of SLaC. Every run starts with only the first stage on.
 
-    The last override has the literal low threshold.
+    The last overrides have the literal interpretation of the low threshold.
 
-    If latencies never settle, the warm-up lasts for the time `fixed`, which is longer than all stages need to wake.
+    Where latencies never settle, the warm-up has the length `fixed`, which is longer than the time in which all stages
+    wake.
     """
     soon, late = (bisect_right(loads, last) for last in _SLAC_CARRIES[name])
     literal = {"slac": {"release": "below_low"}}
@@ -101,7 +102,7 @@ def _slac(name: str, loads: list[float], fixed: str) -> tuple[dict[str, object],
 
 
 def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
-    """Return the loads of a scenario in three parts: up to each of the two loads in `LAST`, and above."""
+    """Return the loads of a scenario in three parts: up to the first load in `LAST`, up to the second, and above."""
     text = (files("weft_papers") / "experiments" / _FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     loads = yaml.safe_load(text)["sweep"]["traffic.load"]
     low, middle = (bisect_right(loads, last) for last in LAST[name])
@@ -109,7 +110,7 @@ def _loads(name: str) -> tuple[list[float], list[float], list[float]]:
 
 
 def _patterns(name: str) -> Experiment:
-    """Make the experiment of a pattern for Figs. 9 and 10.
+    """Make the experiment of a traffic pattern for Figs. 9 and 10.
 
     Quick runs have fewer loads, shorter warm-ups and shorter windows.
     """
@@ -126,8 +127,8 @@ def _patterns(name: str) -> Experiment:
 def _line(*loads: float) -> tuple[dict[str, object]]:
     """Make overrides for a quick run of Fig. 12, on a smaller network.
 
-    The lower bound of active links is the same as in the paper, because each network has as many routers as terminals
-    per router.
+    The lower bound of the share of active links is the same as in the paper, because both networks have as many
+    terminals per router as routers.
     """
     return (
         {
@@ -154,8 +155,8 @@ _BURSTS = {
 }
 
 
-# High loads, at which TCEP and SLaC start with the fewest links. If all links are then on, these policies have woken
-# them.
+# Overrides for high loads, at which TCEP and SLaC start with the fewest links. Any further link that is on in the
+# window was woken by these policies.
 _FROM_FEW = (
     {
         "zip.routing": [
@@ -169,8 +170,9 @@ _FROM_FEW = (
     },
 )
 _EPOCHS = {"sweep.traffic.load": [0.1], "measure.window": "30000cycles"}
-# An automatic warm-up considers links settled if they change by less than 1 % in 30,000 cycles. If TCEP starts with all
-# links on, it switches off about one link per epoch at high loads.
+# An automatic warm-up ends if the number of active links changes by less than 1 % in 30,000 cycles. At high loads TCEP,
+# which starts with all links on, switches off only about one link per epoch. Therefore the warm-up at high loads has a
+# fixed length.
 _FULL_LINE = (
     {"sweep.traffic.load": [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.38, 0.41, 0.44, 0.5, 0.6]},
     {"sweep.traffic.load": [0.7, 0.8, 0.9], "measure.warmup": "1000000cycles", "measure.warmup_limit": None},

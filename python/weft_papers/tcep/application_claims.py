@@ -1,6 +1,6 @@
 """Judges claims about applications (Section VI-B).
 
-A claim is met only if it holds with every length of gaps and every mapping that was run.
+A claim is met only if it holds with every length of gaps (computing times) and every mapping of ranks to nodes.
 
 The runs of Figs. 13 and 14 need both mappings. `rules.change_holds` compares a change in per cent. Ratios are compared
 within 10 %, and ratios of latencies within 5 %.
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 LATENCY, ENERGY, HOPS, RUN_TIME = q.LATENCY.column, "energy_network_j", "hops_mean", "completion_cycles"
 _OTHERS = tuple(work for work in APPLICATIONS if work not in (BIG_FFT, BOX_MG))
-# Variations of the epochs: activation epoch and deactivation epoch relative to their default lengths, with a label. If
-# the activation epoch varies, the deactivation epoch stays ten times as long.
+# Variations of TCEP's epochs: lengths of the activation epoch and of the deactivation epoch relative to the defaults,
+# each pair with a label. If the activation epoch varies, the deactivation epoch stays ten times as long as it.
 SLOWER, SLOWEST, EAGER, PATIENT = (1.5, 1.5), (2.0, 2.0), (1.0, 0.5), (1.0, 1.5)
 VARIATIONS = {
     SLOWER: "activation epoch x 1.5",
@@ -62,7 +62,8 @@ VARIATIONS = {
     EAGER: "deactivation epoch x 0.5",
     PATIENT: "deactivation epoch x 1.5",
 }
-# Causes of claims that a quick run misses, found by changing one factor at a time. No cause was isolated in a full run.
+# Causes of claims that a quick run misses. They were found by changing one factor of the runs at a time. For full runs,
+# no cause was isolated.
 _START = "runs begin with the fewest links: HILO (linear, gaps x 1) has"
 _CAUSES = {
     HOPS: "messages of 4 KiB wake links: with 64 B (gaps x 1) both policies stay in the minimum state, and SLaC has "
@@ -73,7 +74,7 @@ _CAUSES = {
     ENERGY: f"{_START} +26 % with 8 iterations, +72 % with one iteration",
 }
 _IN_FULL = "not isolated: tried factors in a quick run only"
-# Causes of single missed claims, from quick runs. Causes that name mappings were found at gaps x 1.
+# Causes of single missed claims, from quick runs. Causes that name mappings were found with gaps of unchanged length.
 _CAUSES_OF = {
     "T-061": "the size of the messages, at gaps x 1: the ratio is 4.38 with linear mapping and a mesh of 64 points per "
     "side instead of 128, which meets the claim, and 3.19 with 128. Gaps have little effect: 3.11 at gaps x 0.1. "
@@ -102,9 +103,9 @@ _CAUSES_OF = {
     "FB with random mapping (3.05); our NB sends least of all, 0.013 flits/terminal/cycle, but the paper's NB sends "
     "much",
 }
-# The smallest share of active links of each policy, for 8 rows and 8 columns of 8 routers. The root network of TCEP has
-# a star in each row and in each column. The first stage of SLaC has the links of the 8 routers of a column: the links
-# within the column, and 7 links in the row of each router.
+# The smallest share of active links under each policy, in a network with 8 rows and 8 columns of 8 routers. The root
+# network of TCEP is a star of 7 links in each row and each column. The first stage of SLaC has all links of the 8
+# routers of a column: the links within the column, and 7 links in the row of each router.
 _LINKS = 16 * 8 * 7 / 2
 _LEAST = {TCEP: 16 * 7 / _LINKS, SLAC: (8 * 7 / 2 + 8 * 7) / _LINKS}
 _CYCLES = {"activation_epoch": 1000, "deactivation_epoch": 10_000}
@@ -119,14 +120,15 @@ class Case:
     words : str
         Mapping and length of gaps.
     rows : mapping of (str, object) to mapping
-        Columns of the frame, by application and mechanism, or by application and factors of the epochs.
+        Rows of the frame. The key is an application with a mechanism, or an application with relative lengths of the
+        epochs.
     """
 
     words: str
     rows: Mapping[tuple[str, object], Mapping[str, Any]]
 
     def row(self, work: str, which: object) -> Mapping[str, Any]:
-        """Return the run of an application under a mechanism, or with factors of the epochs.
+        """Return the row of an application under a mechanism, or with these relative lengths of the epochs.
 
         Raises
         ------
@@ -141,7 +143,7 @@ class Case:
         return row
 
     def ratio(self, column: str, work: str, one: object, other: object) -> float:
-        """Divide a column of a run by the same column of another run of the application.
+        """Divide the value of a column in run `one` of an application by its value in run `other`.
 
         Raises
         ------
@@ -154,12 +156,12 @@ class Case:
         return above / below
 
     def mean(self, column: str, one: object, other: object) -> float:
-        """Return the geometric mean over all applications of the ratio of two runs."""
+        """Return the geometric mean, over all applications, of a column's ratio between two runs."""
         return exp(fmean(log(self.ratio(column, work, one, other)) for work in APPLICATIONS))
 
 
 def factors(policy: str) -> tuple[float, float]:
-    """Return the lengths of TCEP's epochs relative to their defaults, from its parameters as JSON."""
+    """Return the lengths of TCEP's epochs relative to their defaults. `policy` is the power policy as JSON."""
     parameters = json.loads(policy)["tcep"]
     activation, deactivation = (int(parameters[key].removesuffix("cycles")) / _CYCLES[key] for key in _CYCLES)
     return activation, deactivation
@@ -174,7 +176,7 @@ def of_mechanisms(measured: Measured) -> list[Case]:
 
 
 def of_epochs(measured: Measured) -> list[Case]:
-    """Return the cases with the runs of TCEP with other epochs, and of TCEP and SLaC with their defaults."""
+    """Return the cases with runs of TCEP with longer or shorter epochs, and of TCEP and SLaC with their defaults."""
     default = {case.words: case for case in of_mechanisms(measured)}
     found = []
     for mapping, scale, rows in cases(measured, EPOCHS):
@@ -262,7 +264,7 @@ def _others_save(case: Case) -> tuple[bool, str]:
 
 
 def _less_than(limit: float, some: Iterable[tuple[float, float]]) -> Callable[[Case], tuple[bool, str]]:
-    """Return the judge of a claim: each variation of `some` must change TCEP's mean energy by at most `limit`."""
+    """Return the judge of a claim: each epoch variation in `some` must change TCEP's mean energy by at most `limit`."""
 
     def judge(case: Case) -> tuple[bool, str]:
         ratios = {VARIATIONS[which]: case.mean(ENERGY, which, TCEP) for which in some}
@@ -289,7 +291,7 @@ def _both_save(case: Case) -> tuple[bool, str]:
 
 
 def _busy_ones_slow_down(case: Case) -> tuple[bool, str]:
-    """Judge whether SLaC's latency relative to the baseline is greatest for the applications BigFFT and NB."""
+    """Judge if SLaC's latency, relative to the baseline, is higher for BigFFT and NB than for all others."""
     ratios = {work: case.ratio(LATENCY, work, SLAC, BASELINE) for work in APPLICATIONS}
     text = ", ".join(f"{work} {ratio:.2f}" for work, ratio in ratios.items())
     busy = [ratios.pop(work) for work in (BIG_FFT, NEKBONE)]
@@ -297,7 +299,7 @@ def _busy_ones_slow_down(case: Case) -> tuple[bool, str]:
 
 
 def _big_fft_first(case: Case) -> tuple[bool, str]:
-    """Judge whether doubling the activation epoch raises the latency most for the application BigFFT."""
+    """Judge if twice the lengths of TCEP's epochs raise the latency most for the application BigFFT."""
     ratios = {work: case.ratio(LATENCY, work, SLOWEST, TCEP) for work in APPLICATIONS}
     text = ", ".join(f"{work} {_percent(ratio)}" for work, ratio in ratios.items())
     return max(ratios, key=lambda work: ratios[work]) == BIG_FFT, f"{VARIATIONS[SLOWEST]}: latency of {text}"
@@ -309,7 +311,7 @@ def _sensitivity(claim: str, printed: float, which: tuple[float, float]) -> Rule
 
 
 def rates(rows: pl.DataFrame) -> dict[str, float]:
-    """Return the injection rate of each application in the baseline, the lowest first [flits/terminal/cycle]."""
+    """Return the accepted load of each application in the baseline, lowest first [flits/terminal/cycle]."""
     base = unstalled(rows).filter(mechanism=BASELINE).drop_nulls("accepted_load").sort("accepted_load")
     return dict(base.select("work", "accepted_load").rows())
 

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from weft_papers.tcep.application_claims import Case
 
 _MEAN = "mean"
-# Mechanisms in the order of the other figures, so that a mechanism has the same look in all figures.
+# Mechanisms in the order of other figures, which gives each mechanism the same look in all figures.
 _LOOKS = (BASELINE, TCEP, SLAC)
 
 
 def _shown(found: list[Case]) -> Case:
-    """Return the case that figures show: ranks in the order of the nodes, and gaps of unchanged length."""
+    """Return the case that figures show: ranks in the order of the nodes, and computing times of unchanged length."""
     for case in found:
         if case.words == f"{LINEAR}, gaps x 1":
             return case
@@ -89,7 +89,7 @@ def remark(measured: Measured) -> str:
 
 
 def sensitivity(measured: Measured) -> Drawing:
-    """Draw TCEP's latency with other epochs, relative to its latency with default epochs."""
+    """Draw TCEP's latency with longer or shorter epochs, relative to its latency with default epochs."""
     case = _shown(of_epochs(measured))
     works = _order(measured)
     bars = {
@@ -108,7 +108,7 @@ def table(measured: Measured) -> pl.DataFrame:
 
 
 def epochs_table(measured: Measured) -> pl.DataFrame:
-    """Make the table of applications under TCEP with other epochs, with a row for each run that did not stall."""
+    """Make the table of applications under TCEP with varied epochs, with a row for each run that did not stall."""
     return pl.concat([_rows(rows, mapping, scale) for mapping, scale, rows in cases(measured, EPOCHS)])
 
 

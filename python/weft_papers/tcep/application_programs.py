@@ -50,7 +50,8 @@ QUICK_ITERATIONS, FULL_ITERATIONS = 1, 8
 COLUMNS: dict[str, Any] = {"work": pl.String, "mapping": pl.String, "scale": pl.Float64}
 
 _RANKS = 512
-# For each application: the generator, its sizes, the key of its iterations, and the key and length of its gap [ps].
+# For each application: the generator, its sizes, the name of the parameter for iterations, and the name and value of
+# the parameter for gaps [ps].
 _PROGRAMS: dict[str, tuple[str, dict[str, Any], str, str, int]] = {
     BIG_FFT: ("big_fft", {"points": 128}, "iterations", "time_per_point", 3_500),
     BOX_MG: ("multigrid", {"points": 16, "corners": True}, "cycles", "time_per_point", 5_300),
@@ -68,9 +69,9 @@ def program(work: str, scale: float, iterations: int) -> dict[str, Any]:
 
 
 def _jobs(mapping: str, scale: float, iterations: int) -> list[list[dict[str, Any]]]:
-    """List values of ``traffic.jobs``: one for each application, with a single job that runs it.
+    """List the values of ``traffic.jobs`` for a sweep: for each application, a list with the one job that runs it.
 
-    All messages are eager.
+    All messages are eager: senders do not wait for receivers.
     """
     return [
         [
@@ -96,7 +97,7 @@ def _sweeps(mappings: Sequence[str], iterations: int) -> tuple[dict[str, Any], .
 
 
 def _mappings(experiment: str, *, quick: bool) -> list[str]:
-    """Return the mappings that an experiment needs."""
+    """Return the mappings of ranks to nodes that an experiment runs."""
     return [LINEAR] if quick and experiment == EPOCHS else [*MAPPINGS]
 
 
@@ -119,7 +120,7 @@ EXPERIMENTS = (
 
 
 def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return ``work``, ``mapping`` and ``scale`` of a point from the name of its job; null without an application."""
+    """Return columns ``work``, ``mapping``, ``scale`` from the name of a point's job; null without an application."""
     name: str = jobs[0]["job"] or "" if len(jobs) == 1 else ""
     work, _, rest = name.partition(" ")
     if work not in APPLICATIONS:
@@ -129,14 +130,14 @@ def of_job(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def cases(measured: Measured, experiment: str = RUNS) -> list[tuple[str, float, pl.DataFrame]]:
-    """Return the points of each combination of mapping and scale, including stalled points.
+    """Return the points of each combination of a mapping and a factor of gaps (``scale``), including stalled points.
 
-    Every claim is judged for each combination.
+    Each claim is judged for every combination.
 
     Raises
     ------
     LackingError
-        If a mapping or a scale was not run, or an application did not run to its end.
+        If a combination was not run, or an application did not run to its end.
     """
     frame = measured[experiment].drop_nulls("work")
     if frame.is_empty():

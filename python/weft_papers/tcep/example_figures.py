@@ -1,4 +1,4 @@
-"""Draws Figs. 5 and 6: worked examples of a removed link, and of inner and outer links (`weft.analysis.examples`)."""
+"""Draws Figs. 5 and 6, worked examples of `weft.analysis.examples`: a removed link; inner and outer links."""
 
 from __future__ import annotations
 

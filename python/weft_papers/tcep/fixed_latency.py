@@ -1,7 +1,8 @@
-"""Draws Fig. 1: run time of two applications on a network of fixed latency, from the LogGOPS executor.
+"""Draws Fig. 1: run times of two applications on a network of fixed latency, computed by the LogGOPS executor.
 
-This network delays each message by a fixed latency, without contention. A network interface sends and receives at 15
-GB/s, as Section V of the paper says. Messages take no processor time, and every message is eager.
+This network delays each message by a fixed latency. Messages do not compete for links. A network interface sends and
+receives at 15 GB/s, as Section V of the paper says. Messages take no processor time, and are eager (senders do not wait
+for receivers).
 """
 
 from __future__ import annotations
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Latencies of the network in Fig. 1 [us]. For each application, its name in the figure.
+# Latencies of the network in Fig. 1 [us]; for each application, its name in the figure; transfer time of a byte at 15
+# GB/s.
 _LATENCIES_US = (1, 2, 4)
 _WORKS = {NEKBONE: "Nekbone", BIG_FFT: "BigFFT"}
 _BYTE = "66667fs"
-# Printed increases of run times, as shares: the minimum and the maximum if the latency rises from 1 to 2 us, and the
-# increase of each application if it rises from 1 to 4 us.
+# Printed increases of run times [share]: the minimum and the maximum if the latency rises from 1 to 2 us, and the
+# increase of each application if the latency rises from 1 to 4 us.
 _DOUBLED, _FOUR = (0.01, 0.03), {NEKBONE: 0.02, BIG_FFT: 0.11}
-# Increases with gaps of other lengths, from `increase` for one iteration.
+# Causes of missed claims. They name increases with longer gaps (computing times), from `increase` for one iteration.
 _CAUSES = {
     NEKBONE: "our gaps are short compared with the 27 latencies of an iteration: with gaps x 6 the increase is +2.0 %",
     BIG_FFT: "our gaps are short compared with the 32 latencies of an iteration: with gaps x 10 the increase is +10.5 "
@@ -61,7 +63,7 @@ def increase(work: str, scale: float, latency_us: int, *, quick: bool) -> float:
 
 
 def figure(measured: Measured) -> Drawing:
-    """Draw Fig. 1: run times relative to the run time at 1 us, with gaps of unchanged length."""
+    """Draw Fig. 1: run times relative to the run time at a latency of 1 us, with gaps of unchanged length."""
     bars = {
         f"{latency} µs": [1 + increase(work, 1.0, latency, quick=measured.quick) for work in _WORKS]
         for latency in _LATENCIES_US
@@ -71,7 +73,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def remark(measured: Measured) -> str:
-    """Return text on the increase of run times from 1 to 4 us, with gaps of each length."""
+    """Return text on the increase of run times if the latency rises from 1 to 4 us, with each length of gaps."""
     lines = [
         f"{name} at gaps x {scale:g} {100 * increase(work, scale, 4, quick=measured.quick):+.1f} %"
         for work, name in _WORKS.items()

@@ -1,7 +1,7 @@
-"""Computes a limit of dimension-order routing for the jobs of Fig. 15b: the load of the hottest link.
+"""Computes the load of the hottest link under dimension-order routing, which limits the jobs of Fig. 15b.
 
-SLaC routes minimally in dimension order once all stages are on. A link carries at most 1 flit/cycle. The load of the
-hottest link [flits/cycle] is therefore the factor by which batches take longer than their loads require.
+SLaC routes minimally in dimension order once all stages are on. A link carries at most 1 flit/cycle. If the hottest
+link is offered x flits/cycle and x is above 1, batches therefore take x times as long as their loads require.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import polars as pl
 
 from weft_papers.common.questions import spread
 
-# The network and the jobs of `jobs_permutation.yaml`.
+# Network of the scenario ``jobs_permutation.yaml``, and the loads of its two jobs [flits/terminal/cycle].
 WIDTH, TERMINALS_PER_ROUTER, LOADS = 8, 8, (0.1, 0.5)
 MAPPINGS = 100
 
@@ -30,7 +30,7 @@ def over_mappings(mappings: int = MAPPINGS, seed: int = 1) -> tuple[float, ...]:
 
 def _hottest(random: np.random.Generator) -> float:
     jobs = np.split(random.permutation(WIDTH * WIDTH * TERMINALS_PER_ROUTER), len(LOADS))
-    # loads of channels: [row, from, to] in the first dimension, [column, from, to] in the second
+    # loads of channels, with indices [row, from, to] in the first dimension and [column, from, to] in the second
     first, second = np.zeros((2, WIDTH, WIDTH, WIDTH))
     for terminals, load in zip(jobs, LOADS, strict=True):
         rows, columns = np.divmod(terminals // TERMINALS_PER_ROUTER, WIDTH)
@@ -42,7 +42,7 @@ def _hottest(random: np.random.Generator) -> float:
 
 
 def sentence() -> str:
-    """Return a sentence with the range of the loads of the hottest link over all mappings."""
+    """Return a sentence with the range of the hottest link's load over all mappings."""
     return (
         f"under dimension order the loads of the hottest link [flits/cycle] in {MAPPINGS} random mappings are "
         f"{spread(pl.Series(over_mappings()))}; the batches need as many times as long"

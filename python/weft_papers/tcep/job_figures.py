@@ -29,14 +29,14 @@ UNIFORM, PERMUTATION = "jobs_uniform", "jobs_permutation"
 
 
 def mappings(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each mapping that both mechanisms completed: ``seed``, ``energy`` and ``time``.
+    """Return a row for each mapping of jobs that both mechanisms completed: ``seed``, ``energy``, ``time``.
 
-    Energy and time are those of SLaC relative to TCEP.
+    The columns ``energy`` and ``time`` have the values of SLaC divided by those of TCEP.
 
     Raises
     ------
     LackingError
-        If the two mechanisms did not both complete any mapping.
+        If there is no mapping that both mechanisms completed.
     """
     both = of(frame, SLAC).join(of(frame, TCEP), on="seed", suffix="_tcep")
     found = both.select(
@@ -50,12 +50,12 @@ def mappings(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def counted(frame: pl.DataFrame) -> str:
-    """Return a string with the number of mappings that both mechanisms completed, and the number that were run."""
+    """Return text with the number of mappings that both mechanisms completed, and with the number that were run."""
     return f"{mappings(frame).height} of {frame['seed'].n_unique()} mappings"
 
 
 def ratios(title: str, experiment: str) -> Callable[[Measured], Drawing]:
-    """Make the function that draws energy and run time of every mapping, sorted by energy."""
+    """Make the function that draws SLaC's energy and run time relative to TCEP for every mapping, sorted by energy."""
     return partial(_ratios, title, experiment)
 
 

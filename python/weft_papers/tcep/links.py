@@ -27,19 +27,23 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# Numbers of routers and of terminals in the network of Fig. 12. This network, and the smaller network of a quick run,
-# have as many routers as terminals per router.
+# Number of routers and number of terminals in the network of Fig. 12. This network, and the smaller network of a quick
+# run, have as many terminals per router as routers.
 ROUTERS, TERMINALS = 32, 1024
 UNIFORM, ADVERSARIAL = "bound_uniform", "bound_adversarial"
 # Experiments from which the figure of control packets takes its points.
 CONTROL = ("uniform", "tornado", "bit_reverse")
 _SHARE = "Share of active links"
-# For each varied parameter of TCEP, its name in the figure of sensitivity.
+# For each varied parameter of TCEP, its name in the figure of the sensitivity to parameters.
 _NAMES = {"activation_epoch": "activation", "deactivation_epoch": "deactivation", "high_water": "U_hwm"}
 
 
 def gaps(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns ``load``, ``links_on_mean`` (of TCEP), ``bound`` (for uniform traffic) and ``gap``."""
+    """Return TCEP's unsaturated points.
+
+    The columns are ``load``, ``links_on_mean``, ``bound`` (lower bound for uniform traffic) and ``gap`` (between the
+    two).
+    """
     points = steady(of(frame, TCEP)).drop_nulls("links_on_mean")
     if points.is_empty():
         raise LackingError("the number of links that were on is unknown at all points of TCEP below saturation")
@@ -50,9 +54,9 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def network(frame: pl.DataFrame) -> tuple[int, int]:
-    """Return the numbers of routers and of terminals of the network that was run.
+    """Return the number of routers and the number of terminals of the network that was run.
 
-    The network has as many routers as terminals per router.
+    The network has as many terminals per router as routers.
     """
     terminals = round(greatest(frame, "terminals"))
     if terminals < 1:
@@ -61,16 +65,16 @@ def network(frame: pl.DataFrame) -> tuple[int, int]:
 
 
 def adversarial_share(load: float, routers: int, terminals: int) -> float:
-    """Return the lower bound of the share of active links if every router sends to one other router.
+    """Return the lower bound of the share of active links if all terminals of a router send to one other router.
 
-    The direct channel carries 1 flit/cycle of this traffic, and detours carry the rest.
+    The direct channel to this router carries up to 1 flit/cycle, and detours of two hops carry the rest.
     """
     offered = load * terminals / routers
     return bound.active_share(load, routers, terminals, min(1.0, 1 / offered) if offered else 1.0)
 
 
 def fig12(measured: Measured) -> Drawing:
-    """Draw active links under uniform and adversarial traffic, with their bounds.
+    """Draw TCEP's share of active links over load under uniform and adversarial traffic, each with its lower bound.
 
     The paper draws only uniform traffic.
     """
@@ -97,7 +101,7 @@ def fig12(measured: Measured) -> Drawing:
 
 
 def control(measured: Measured) -> Drawing:
-    """Draw the share of control packets over load for each pattern, with the paper's numbers for traces."""
+    """Draw the share of control packets over load for each pattern, and the share that the paper prints for traces."""
     series = []
     for name in CONTROL:
         if name in measured.frames:
@@ -116,7 +120,7 @@ def control(measured: Measured) -> Drawing:
 
 @dataclass(frozen=True)
 class Variation:
-    """The change of latency and energy, over all loads, if one or more parameters of TCEP change.
+    """The changes of latency and energy if one or more parameters of TCEP change, as means over all loads.
 
     Attributes
     ----------
@@ -125,7 +129,8 @@ class Variation:
     changed : dict
         The same parameters and values, by name.
     latency, energy : float
-        Latency, and network energy per flit, relative to the default parameters; geometric means over the loads.
+        Latency and network energy per flit, divided by the values with default parameters; geometric means over the
+        loads.
     """
 
     words: str
@@ -135,7 +140,7 @@ class Variation:
 
 
 def variations(frame: pl.DataFrame) -> list[Variation]:
-    """Compare every set of TCEP's parameters with the default set, at loads at which neither is saturated."""
+    """Compare every set of TCEP's parameters with the default parameters, at loads at which neither is saturated."""
     points = of(frame, TCEP)
     first, *others = frame["policy"].unique(maintain_order=True).to_list()
     default = points.filter(pl.col("policy") == first)
@@ -155,7 +160,7 @@ def variations(frame: pl.DataFrame) -> list[Variation]:
 
 
 def _geometric(both: pl.DataFrame, column: str) -> float | None:
-    """Return the geometric mean of a column relative to the default; ``None`` if no point has a value."""
+    """Return the geometric mean of a column divided by its value with defaults; ``None`` if no point has a value."""
     known = both.select(ratio(column, "default").log()).to_series().drop_nulls().to_list()
     return exp(fmean(known)) if known else None
 
@@ -165,7 +170,7 @@ def _changed(default: Mapping[str, object], other: Mapping[str, object]) -> dict
 
 
 def epochs(measured: Measured) -> Drawing:
-    """Draw the latency and energy of every variation of TCEP's parameters, relative to the default."""
+    """Draw latency and energy for every variation of TCEP's parameters, relative to the default parameters."""
     found = variations(measured["epochs"])
     height = 0.7 + 0.24 * len(found)
     drawing = style.canvas("Sensitivity of TCEP on uniform traffic", [], width=style.PAGE, height=height)

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from weft.plot.style import Picture as Drawing
     from weft_papers.common.measured import Measured
 
-# Names of the mechanisms in a fixed order, so that they have the same look in all figures.
+# Names of the mechanisms in a fixed order, which gives each mechanism the same look in all figures.
 MECHANISMS = (BASELINE, TCEP, SLAC, DVFS)
-# The latency axis of a figure ends at this multiple of the smallest latency.
+# The latency axis of a figure ends at this multiple of the figure's smallest latency.
 _MOST = 5.0
 ENERGY = "Energy per flit / baseline's"
-# Columns that the remark on the two forms of SLaC compares.
+# Columns that the remark on the two interpretations of SLaC compares.
 _LITERAL = ("links_on_mean", "accepted_load")
 
 
@@ -45,7 +45,7 @@ def energy(title: str, experiment: str) -> Callable[[Measured], Drawing]:
 
 
 def remark(experiment: str) -> Callable[[Measured], str]:
-    """Make the function that returns text on initial states, on SLaC's literal threshold, and on unsettled points."""
+    """Make the function that returns a remark on TCEP's initial links, SLaC's threshold, and unsettled points."""
     return partial(_remark, experiment)
 
 
@@ -57,7 +57,7 @@ def _remark(experiment: str, measured: Measured) -> str:
 
 
 def _literal(frame: pl.DataFrame) -> str:
-    """Return a string that compares two forms of SLaC: stages go off below the low threshold, or stay on."""
+    """Return text that compares two interpretations of SLaC: stages go off below the low threshold, or stay on."""
     if not {LITERAL, SLAC} <= {*frame["mechanism"]}:
         return ""
     both = beside(frame, LITERAL, SLAC).sort("load")
@@ -87,7 +87,7 @@ def _energy(title: str, experiment: str, measured: Measured) -> Drawing:
 
 
 def energies(frame: pl.DataFrame, mechanism: str) -> Series:
-    """Return the curve of a mechanism's energy per flit over load, relative to the baseline. Means over seeds."""
+    """Return the curve of a mechanism's energy per flit over load, relative to the baseline, as means over seeds."""
     return over_load(normalised(frame, mechanism), mechanism, "energy")
 
 

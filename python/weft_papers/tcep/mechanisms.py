@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from weft.results.result_set import ResultSet
 
 TCEP, SLAC, DVFS = "TCEP", "SLaC", "DVFS"
-# SLaC with the low threshold as the paper states it: a stage goes off as soon as its buffers are below the threshold.
+# SLaC with the low threshold as the text of the paper states it: a stage goes off as soon as its buffers are below the
+# threshold.
 LITERAL = "SLaC, literal low threshold"
 COMBINED = "TCEP and DVFS"
 # Name of our own policy `fewest_links`, which is not in the paper.
 OWN = "fewest links"
-# Mechanisms whose points have a second row, for links at the lowest rates that carry their loads. For each mechanism,
-# the name in the second row.
+# Mechanisms whose points have a second row in the frame, for links at the lowest rates that carry their loads. For
+# each, the name of the mechanism in the second row.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
 # The paper's name of each mechanism, by the power policy.
 _MECHANISMS = {
@@ -42,9 +43,9 @@ _MECHANISMS = {
 def frame(results: ResultSet) -> pl.DataFrame:
     """Make a row for each finished point, as in `weft_papers.common.frames`, with additional columns of applications.
 
-    If the baseline was run, points of the baseline and of TCEP have a second row (``derived``). It has the energy of
-    the same run with each link at the lowest rate that carries its load. Applications have no second row, because their
-    links are idle between bursts.
+    If the baseline was run, points of the baseline and of TCEP have a second row (``derived``). The second row has the
+    energy that the run would have with each link at the lowest rate that carries its load. Applications have no second
+    row, because their links are idle between bursts.
     """
     rows = [
         row | of_job(results.summaries[point]["jobs"]) for point, row in enumerate(frames.rows(results, _mechanism))
@@ -63,7 +64,7 @@ def _mechanism(scenario: Mapping[str, Any]) -> str:
 
 
 def _rated(results: ResultSet, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the second rows of points, whose energy is that of links at the lowest rates."""
+    """Return the second rows of points, with the energy for links at the lowest rates that carry their loads."""
     points = [point for point, row in enumerate(rows) if row["mechanism"] in _RATED]
     factors = dvfs.rate_scaled(results, points=points)["normalised_energy"].to_list()
     return [

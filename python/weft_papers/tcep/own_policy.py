@@ -1,9 +1,8 @@
 """Draws active links over latency for our policy `fewest_links` and the paper's mechanisms (beyond the paper).
 
 The figure has a panel for each load. Each point is a run. A curve connects the runs of a policy with different
-high-water marks. The lower bound of active links is that of Fig. 12, applied to each line of routers. The oracle
-`weft.analysis.oracle` searches for the fewest links that carry a known traffic matrix. Bound and oracle do not depend
-on latency, so they are lines.
+high-water marks. Two horizontal lines show shares that do not depend on latency: the lower bound of Fig. 12, applied to
+each line of routers, and the fewest links that `weft.analysis.oracle` finds for the known traffic matrix.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 
 EXPERIMENT = "own_policy"
 _SHARE = "Share of active links"
-# DVFS slows links down but keeps all links on, so its point equals the point of the baseline.
+# DVFS only slows links down and keeps all links on, so the point of the baseline is also the point of DVFS.
 _LABELS = {BASELINE: f"{BASELINE}, {DVFS}", SLAC: SLAC, TCEP: TCEP, OWN: OWN}
 _LINES = ("oracle", "bound")
-# The latency axis extends beyond the outermost points by this factor, on both sides.
+# The latency axis extends beyond the outermost points by this share of their distance, on both sides.
 _ROOM = 0.06
 
 
@@ -60,7 +59,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def _panel(points: pl.DataFrame, load: float, side: int) -> list[Series]:
-    """Return the curves of a load, from low to high latencies, and the lines of bound and oracle."""
+    """Return the series of a panel: for each mechanism a curve by latency, and the lines of bound and oracle."""
     here = points.filter(pl.col("load") == load)
     series = []
     for mechanism, label in _LABELS.items():
@@ -76,7 +75,7 @@ def _panel(points: pl.DataFrame, load: float, side: int) -> list[Series]:
 
 
 def _oracle(load: float, side: int) -> float:
-    """Return the oracle's share of links for uniform traffic on `side` x `side` routers of `side` terminals."""
+    """Return the oracle's share of active links, for uniform traffic on `side` x `side` routers of `side` terminals."""
     terminals = side**3
     sent = np.full((side**2, side**2), load * side * side / (terminals - 1))
     np.fill_diagonal(sent, 0.0)
@@ -84,7 +83,7 @@ def _oracle(load: float, side: int) -> float:
 
 
 def remark(measured: Measured) -> str:
-    """Return text on the active links of our policy at TCEP's latency, or at the nearest latency that was run."""
+    """Return text on the active links of our policy in the run whose latency is nearest to TCEP's latency."""
     points = steady(measured[EXPERIMENT].filter(~pl.col("derived"))).drop_nulls(["links_on_mean", q.LATENCY.column])
     values = []
     for load in sorted(points["load"].unique()):

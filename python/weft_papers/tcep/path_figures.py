@@ -1,4 +1,4 @@
-"""Draws Figs. 3 and 4: numbers of paths over concentrated and distributed links, from `weft.analysis.paths`."""
+"""Draws Figs. 3 and 4: number of paths with concentrated and with distributed links, from `weft.analysis.paths`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 # Number of routers in Figs. 3 and 4, and number of active links in Fig. 3 in addition to the star.
 SMALL, MORE, LARGE = 8, 6, 32
-# Number of paths that Fig. 3b prints, and the kind of count that gives the printed numbers of Figs. 3a and 3b.
+# Number of paths that Fig. 3b prints, and the way of counting paths that gives the printed numbers of Figs. 3a and 3b.
 FIG3B, FIG3_COUNT = 40, "at_most_two"
-# The kind of count for Fig. 4: all paths, as the paper says.
+# The way of counting for Fig. 4: all paths, as the paper says.
 FIG4_COUNT = "all"
 SAMPLES = {True: 1000, False: 10000}
 _SEED = 1
@@ -39,10 +39,9 @@ class Placements:
     concentrated : ndarray
         The placement with all links at one router.
     distributed : ndarray or None
-        The most even placement with the number of paths that the paper prints; ``None`` if no placement has this
-        number.
+        Of the placements with the number of paths that the paper prints, the most even one; ``None`` if there is none.
     fits : int
-        Number of placements with this number of paths.
+        Number of placements with the printed number of paths.
     least, most : int
         Smallest and largest number of paths of any placement.
     """
@@ -67,7 +66,7 @@ def placements() -> Placements:
 
 @cache
 def ratios(samples: int) -> pl.DataFrame:
-    """Return the numbers of Fig. 4: `weft.analysis.paths.over_fraction` of its network."""
+    """Return the numbers of Fig. 4, which `weft.analysis.paths.over_fraction` computes for its network."""
     return paths.over_fraction(LARGE, samples, _SEED)
 
 
@@ -94,7 +93,7 @@ def fig3(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def _graph(axes: Axes, active: Active) -> None:
-    """Draw a placement: routers on a circle, the links of the hub, and the other active links."""
+    """Draw a placement: routers on a circle, the links of the star's hub, and the other active links."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(len(active)) / len(active)
     x, y = np.cos(angles), np.sin(angles)
     for low, high in np.argwhere(np.triu(active)):
@@ -109,9 +108,9 @@ def _graph(axes: Axes, active: Active) -> None:
 
 
 def fig4(measured: Measured) -> Drawing:
-    """Draw Fig. 4: ratio of paths over the share of active links, for every kind of count.
+    """Draw Fig. 4: paths with concentrated links divided by paths with random links, over the share of active links.
 
-    The band of a curve is the range of the samples.
+    Each way of counting paths has a curve. The band of the curve "all paths" is the range over the random samples.
     """
     frame = ratios(SAMPLES[measured.quick])
     series = [

@@ -1,9 +1,9 @@
-"""Draws results beyond the paper: TCEP with rate scaling.
+"""Draws results beyond the paper: TCEP combined with rate scaling of links.
 
 Each active link runs at the lowest rate that carries its traffic.
 
-The values are computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline. The computation
-is ideal: it knows the rate in advance, and a change of rate takes no time or energy.
+The values are computed from the runs of Figs. 9 and 10 with `weft.analysis.dvfs`, as for the baseline with DVFS. The
+computation is ideal: the necessary rates are known in advance, and a change of rate takes no time or energy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MECHANISMS = (BASELINE, DVFS, TCEP, COMBINED)
 
 
 def figure(measured: Measured) -> Drawing:
-    """Draw energy over load, with a panel for each pattern and a curve for each mechanism."""
+    """Draw energy per flit over load, with a panel for each pattern and a curve for each mechanism."""
     panels = {
         name: [energies(measured[name], mechanism) for mechanism in _MECHANISMS]
         for name in PATTERNS
@@ -40,7 +40,7 @@ def figure(measured: Measured) -> Drawing:
 
 
 def remark(measured: Measured) -> str:
-    """Return text on the mean saving of each mechanism under each pattern, over loads without saturation."""
+    """Return text on the mean energy saving of each mechanism under each pattern, over loads without saturation."""
     values = []
     for name in PATTERNS:
         if name not in measured.frames:

@@ -1,4 +1,4 @@
-"""Judges claims about parameters. The rules read resolved scenarios, which contain all defaults."""
+"""Judges the paper's claims about parameters. The rules read resolved scenarios, which contain all defaults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _points() -> dict[str, Point]:
 
 
 def _at(path: str, policy: str = "tcep") -> Any:
-    """Return a value of the resolved scenario of a policy."""
+    """Return a value of the resolved scenario with this power policy, by dotted path of the key."""
     return at(_points()[policy].resolved, path)
 
 
@@ -41,7 +41,7 @@ def _cycle_fs() -> float:
 
 
 def _cycles(path: str, policy: str = "tcep") -> float:
-    """Return a time of the resolved scenario of a policy [cycles]."""
+    """Return a time in the resolved scenario with this power policy [cycles]."""
     return number(
         _at(path, policy), {"cycle": 1.0, "cycles": 1.0, **{unit: fs / _cycle_fs() for unit, fs in TIME.items()}}
     )
@@ -91,7 +91,7 @@ def _prices() -> str:
 
 def _peak_w() -> float:
     """Return the power of a router with 64 ports that all send in every cycle [W]."""
-    # a femtojoule per femtosecond is a watt, so the quotient needs no factor
+    # the energy is in femtojoules and the time in femtoseconds, so the quotient is in watts
     return 64 * _of_a_cycle()[1] / _cycle_fs()
 
 

@@ -1,6 +1,7 @@
 """Judges claims about SLaC under both interpretations of its low threshold.
 
-In one interpretation, stages never go off. In the literal one, a stage goes off if its buffers are below the threshold.
+In one interpretation, stages never go off. In the literal one, a stage goes off if its buffers are filled less than the
+threshold.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ NEEDS = (synthetic.UNIFORM, synthetic.TORNADO, synthetic.BITREV)
 
 
 def _as_read(measured: Measured, reading: str) -> Measured:
-    """Return all frames, with the points of SLaC replaced by the points of one interpretation."""
+    """Return all measurements, with only the points of one interpretation as the points of SLaC."""
     others = ~pl.col("mechanism").is_in([SLAC, LITERAL])
     frames = {
         name: frame.filter(others | (pl.col("mechanism") == reading)).with_columns(
@@ -29,7 +30,7 @@ def _as_read(measured: Measured, reading: str) -> Measured:
         )
         for name, frame in measured.frames.items()
     }
-    # the points of this experiment start with all links on; under the literal threshold, stages then go off
+    # the points of this experiment start with all links on; with the literal threshold, stages then go off
     if reading == LITERAL and measured.has([synthetic.LEAST]):
         from_all = frames[synthetic.LEAST].filter(pl.col("mechanism") == SLAC)
         frames[synthetic.UNIFORM] = pl.concat([frames[synthetic.UNIFORM], from_all])

@@ -48,10 +48,11 @@ UNIFORM, TORNADO, BITREV, BURSTY, ROOT, LEAST = "uniform", "tornado", "bit_rever
 # Experiment with runs at high loads that start with the fewest links.
 FROM_FEW = "from_few"
 _HARD = (TORNADO, BITREV)
-# Tolerances, as shares: "similar" and "the same" mean a difference of at most this share, "significantly lower" means
-# lower by at least this share, and "none" means at most this share.
+# Meaning of the paper's words, as shares: "similar" and "the same" are differences of at most 0.1 and 0.05,
+# "significantly lower" is lower by at least 0.2, and "none" is at most 0.05.
 _SIMILAR, _SAME, _SIGNIFICANT, _NONE = 0.1, 0.05, 0.2, 0.05
-# SLaC saves no energy at this load and above. TCEP must save energy up to this share of the baseline's throughput.
+# Range of moderate loads: from this load [flits/terminal/cycle], from which SLaC saves no energy, to this share of the
+# baseline's throughput, up to which TCEP must save energy.
 _FROM, _UP_TO = 0.05, 0.5
 # A load is very low if it is at most this share of the highest load that SLaC accepts.
 _VERY_LOW = 0.5
@@ -84,17 +85,17 @@ def _more_hops(measured: Measured) -> tuple[float, str]:
 
 
 def _left(experiment: str) -> Callable[[Measured], tuple[float, str]]:
-    """Make the function that returns SLaC's throughput as a share of the baseline's throughput, and text on it."""
+    """Make the function that returns SLaC's throughput as a share of the baseline's, and text on the two."""
     return lambda measured: compared(measured[experiment], SLAC)
 
 
 def _similar_throughput(measured: Measured) -> list[Part]:
     """Judge whether the throughputs of TCEP and SLaC are similar to the baseline's.
 
-    If the loads that were run are too far apart for the tolerance, the claim has no verdict.
+    If the loads that were run are too far apart to decide within the tolerance, the claim has no verdict.
 
-    If a mechanism and the baseline saturate between the same two loads, their ratio is exactly 1, which proves nothing
-    by itself.
+    If a mechanism and the baseline saturate between the same two loads, the ratio of their throughputs is exactly 1.
+    This ratio proves nothing by itself, because throughput is a load that was run.
     """
     parts = []
     for mechanism in (TCEP, SLAC):
@@ -120,7 +121,7 @@ def _same_throughput(measured: Measured) -> list[Part]:
 
 
 def _all_on(measured: Measured) -> list[Part]:
-    """Judge whether TCEP and SLaC wake all links, and then have the baseline's latency.
+    """Judge if TCEP and SLaC wake all links at a high load, and then have the baseline's latency within 5 %.
 
     The runs start with the fewest links, because links that are on from the start would prove nothing.
 
@@ -189,9 +190,9 @@ def _no_saving(measured: Measured, reading: str = SLAC) -> list[Part]:
 
 
 def _unsaturated(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
-    """Return the energy of a mechanism at loads at which neither it nor the baseline is saturated.
+    """Return the energy of a mechanism relative to the baseline, at loads at which neither of the two is saturated.
 
-    Beyond saturation the energy is divided among fewer flits, so its value does not describe the links.
+    Beyond saturation the energy is divided among fewer flits, so energy per flit does not describe the links.
     """
     return steady(normalised(measured[name], mechanism))
 
@@ -210,7 +211,7 @@ def _moderate(measured: Measured, name: str, mechanism: str) -> pl.DataFrame:
 def _common(name: str, ours: tuple[str, pl.DataFrame], theirs: tuple[str, pl.DataFrame]) -> pl.DataFrame:
     """Join the energies of two mechanisms at their common loads.
 
-    The columns of the second mechanism end in ``_reference``.
+    The names of the second mechanism's columns end in ``_reference``.
     """
     both = ours[1].join(theirs[1], on="load", suffix="_reference").sort("load")
     if both.is_empty():
@@ -236,9 +237,9 @@ def _lower_energy(measured: Measured, reading: str = SLAC) -> list[Part]:
 
 
 def _dvfs_saves_less(measured: Measured) -> list[Part]:
-    """Judge whether DVFS saves less energy than TCEP.
+    """Judge if the greatest saving of energy is smaller with DVFS than with TCEP, under each pattern.
 
-    The text has the greatest savings under each pattern, and the lowest load at which DVFS saves more.
+    The text has the greatest savings of both, and the lowest load at which DVFS saves more than TCEP.
     """
     parts = []
     for name in (UNIFORM, *_HARD):
@@ -253,8 +254,8 @@ def _dvfs_saves_less(measured: Measured) -> list[Part]:
 def _least_links(measured: Measured) -> str:
     """Return text on the share of active links at the lowest load.
 
-    In these runs TCEP starts with all links on. SLaC starts with its first stage, and its stages never go off, as in
-    all other claims.
+    In the runs of this claim, TCEP starts with all links on. SLaC starts with its first stage on, and its stages never
+    go off, as in the runs of other claims.
     """
     rows = [least(measured[LEAST], "links_on_mean", TCEP)[1][0], least(measured[UNIFORM], "links_on_mean", SLAC)[1][0]]
     if late := [row for row in rows if False in (row["warmup_settled"], row["power_settled"])]:
@@ -281,7 +282,7 @@ def _bursty_energy(measured: Measured) -> tuple[bool, str]:
 
 
 def _widest(measured: Measured) -> dict[str, float]:
-    """Return the widest gap between TCEP's active links and their bound on the network of Fig. 12.
+    """Return the point of Fig. 12's network with the widest gap between TCEP's active links and their lower bound.
 
     Smaller networks have wider gaps, because a policy switches only whole links.
     """
@@ -328,13 +329,13 @@ def _hops(measured: Measured) -> str:
     """Return text on the maximum number of links that a packet crossed, in the root network and in the full network.
 
     The claim is about hops to an intermediate router. Any router can be intermediate, so hops to destinations have the
-    same maximum.
+    same maximum as hops to intermediate routers.
     """
     root, full = (least(measured[ROOT], "hops_max", each)[1][0]["hops_max"] for each in ("root network", BASELINE))
     return f"{root:g} ({full:g} in the full network)"
 
 
-# The number of links has "nearly doubled" if it grows by at least this factor.
+# The number of active links has "nearly doubled" if it grows by at least this factor.
 _NEARLY_TWICE = 1.8
 _STEPS = (
     "Algorithm 1 ends with k inner routers that have links to all routers, with k = R l / U_hwm rounded up; in theory "
@@ -372,9 +373,10 @@ _LOWER = (
 
 
 def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Part]]:
-    """Return the judge of a claim that must hold with both rules by which SLaC releases (switches off) stages.
+    """Return the judge of a claim that must hold with each of two rules by which SLaC releases (switches off) stages.
 
-    If the claim fails only with the literal rule, this rule is the cause, because nothing else differs.
+    If the claim fails only with the literal rule, this rule is the cause, because nothing else differs between the
+    runs.
     """
 
     def parts(measured: Measured) -> list[Part]:
@@ -387,7 +389,7 @@ def _of_both(judged: Callable[..., list[Part]]) -> Callable[[Measured], list[Par
 
 
 def by_reading() -> dict[str, Rule]:
-    """Return the rules for claims about SLaC. Here each claim is judged under one way of releasing stages only."""
+    """Return the rules for claims about SLaC that judge a claim under one rule for the release of stages, not both."""
     found = {name: RULES[name] for name in _OF_SLAC}
     found["T-039"] = trend(_NO_SAVING, _no_saving, *_HARD)
     found["T-040"] = trend(_LOWER, _lower_energy, *_HARD)

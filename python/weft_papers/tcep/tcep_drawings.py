@@ -45,9 +45,9 @@ def star(routers: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _split(subnetworks: Sequence[Sequence[int]], bend: float) -> list[Wire]:
-    """Return links that can sleep, and links of the root network.
+    """Return the links of all subnetworks: links of the root network, and links that can sleep.
 
-    The drawing bends longer links so that all links are visible.
+    Links between routers that are not adjacent are bent, so that all links are visible.
     """
     wires = []
     for routers in subnetworks:
@@ -84,7 +84,7 @@ def fig2(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Draw Fig. 7: an indirect request. A router requests another router to activate a link of this other router."""
+    """Draw Fig. 7: an indirect request, by which a router makes another router activate a link of the other router."""
     source, target = FIG7
     active = examples.indirect_links()
     asked = examples.indirect_request(active, source, target)
@@ -105,7 +105,7 @@ def fig7(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def root_path(source: int, target: int) -> list[int]:
-    """Return a shortest path over the root network of the square; of several paths, the one with the lowest indices."""
+    """Return a shortest path over the root network of a square: of several paths, that with the lowest indices."""
     links = {link for routers in subnetworks(SIDE) for link in star(routers)}
     paths = [[source]]
     while not (ended := [path for path in paths if path[-1] == target]):
@@ -115,7 +115,7 @@ def root_path(source: int, target: int) -> list[int]:
 
 
 def fig8(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Draw Fig. 8: hops to a random intermediate router, with all links on and over the root network."""
+    """Draw Fig. 8: hops to a random intermediate router, with all links on, and with only the root network on."""
     source, middle = FIG8
     corner = source - source % SIDE + middle % SIDE
     paths = {"all links on": [source, corner, middle], "root network only": root_path(source, middle)}
@@ -138,7 +138,7 @@ def fig8(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
 
 
 def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Make Table I: the decision of PAL for each state of the minimal output."""
+    """Make Table I: the decision of the routing PAL for each state of the link on the minimal path."""
     return pl.DataFrame(
         [
             ("active", "any", "adaptive, by credits"),

@@ -1,4 +1,4 @@
-"""Judges claims that need no simulation: path counts, worked examples, the lower bound, and the cost of a router."""
+"""Judges claims that need no simulation: path counts, worked examples, the bound of active links, a router's cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Printed bound of Fig. 12: for each load, the share and the number of links.
+# Printed lower bound of active links in Fig. 12: for each claim, the load, and text with the share and the number of
+# links.
 _BOUNDS = {
     "T-049": (0.05, "0.0952 (48 of 496)"),
     "T-050": (0.1, "0.1818 (91 of 496)"),
@@ -36,7 +37,7 @@ _BOUNDS = {
     "T-058": (0.8, "0.8889 (441 of 496)"),
     "T-059": (0.9, "0.9474 (470 of 496)"),
 }
-# The curve of Fig. 4 counts as falling if no point is higher than the previous point by more than this value.
+# The curve of Fig. 4 counts as falling if no value is higher than the previous one by more than this.
 _NOISE = 0.01
 
 
@@ -88,7 +89,7 @@ def _parted(_: Measured) -> str:
 
 
 def _inequality(_: Measured) -> tuple[bool, str]:
-    """Check that both sides of the paper's inequality are equal at the bound, and that it is R - 1 links at load 0."""
+    """Judge if both sides of the paper's inequality are equal at the bound, which must be R - 1 links at load 0."""
     loads = [load for load, _ in _BOUNDS.values()]
     left, right = [], []
     for load in loads:

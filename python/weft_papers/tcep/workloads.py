@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from weft_papers.common.measured import Measured
     from weft_papers.common.rules import Rule
 
-# Mean run times are "similar" if they differ by at most the first number. The second line has the smallest and greatest
-# ratio that the paper prints for permutations.
+# Mean run times are "similar" if they differ by at most `_SIMILAR` (a share). `_SLOWER` has the smallest and the
+# greatest ratio of run times that the paper prints for permutations.
 _SIMILAR = 0.1
 _SLOWER = (1.9, 3.6)
 
 
 def _all(measured: Measured, experiment: str) -> pl.DataFrame:
-    """Return the results of all mappings. Fewer mappings than in the paper would have smaller extremes.
+    """Return the results of all mappings of jobs to terminals.
+
+    With fewer mappings than in the paper, extremes are smaller.
 
     Raises
     ------

@@ -30,7 +30,10 @@ _GENERATED = "Applications are generated, not captured. Gaps have their original
 
 
 def _letter(experiment: str, place: int) -> str:
-    """Return the letter of a part of a figure. In figures of sets, parts with 64 nodes precede parts with 256 nodes."""
+    """Return the letter of a figure's part.
+
+    In figures of sets of applications, parts with 64 nodes precede those with 256.
+    """
     return "abcdef"[place + (3 if experiment == SETS_256 else 0)]
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 NAMD, GROMACS, LINPACK, MPIRA, GRAPH500 = "Namd", "Gromacs", "Linpack", "MPIRA", "Graph500"
 APPLICATIONS = (NAMD, GROMACS, LINPACK, MPIRA, GRAPH500)
-# Applications whose run time depends little on the network, according to the paper.
+# Applications whose run time depends little on the network, according to the paper: all except Graph500.
 FOUR = APPLICATIONS[:4]
 SIZES = (128, 256, 512)
 SETS = {
@@ -52,7 +52,7 @@ _MESSAGES = {"local_latency": "500ns", "eager": "1GB"}
 
 
 def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, Any]:
-    """Return the parameters of a generated application, for ``workload.programs.program``.
+    """Return the parameters of a generated application: a value of the scenario key ``workload.programs.program``.
 
     Parameters
     ----------
@@ -87,19 +87,19 @@ def program(name: str, ranks: int, *, scale: float, quick: bool) -> dict[str, An
 
 
 def _gromacs_messages(particle_ranks: int, mesh_ranks: int) -> dict[str, str]:
-    """Return the message sizes of GROMACS for more ranks, scaled from the run on which the generator is based.
+    """Return message sizes of GROMACS for `particle_ranks` and `mesh_ranks`, scaled from the run behind the generator.
 
     That run had 24 particle ranks, 8 mesh ranks, and the same molecular system. A transpose divides the mesh among all
     pairs of mesh ranks. Its messages therefore shrink with the square of the number of mesh ranks, from 11,368 bytes
-    with 8 ranks. A halo is a surface. Its messages shrink with the number of particle ranks to the power 2/3, from 8
-    KiB with 24 ranks.
+    with 8 ranks. A halo is the surface of a rank's volume. Its messages therefore shrink with the number of particle
+    ranks to the power 2/3, from 8 KiB with 24 ranks.
     """
     halo = 8192 * (24 / particle_ranks) ** (2 / 3)
     return {"halo": f"{round(halo)}B", "mesh_block": f"{max(1, round(11_368 * 64 / mesh_ranks**2))}B"}
 
 
 def _grid(ranks: int) -> dict[str, int]:
-    """Return the rows and columns of a grid of ranks: powers of two, equal or with twice as many columns as rows."""
+    """Return the rows and columns of a grid of ranks: equal powers of two, or twice as many columns as rows."""
     rows = 1 << ((ranks.bit_length() - 1) // 2)
     return {"rows": rows, "columns": ranks // rows}
 
@@ -109,7 +109,10 @@ def _rate(scale: float) -> str:
 
 
 def named(name: str, scale: float) -> str:
-    """Return the name of the job of an application or a set. Frames read the name and the gap factor from it."""
+    """Return the name of the job of an application or a set.
+
+    Frames extract the application and the gap factor from it.
+    """
     return f"{name} {scale:g}"
 
 
@@ -124,18 +127,18 @@ def job(name: str, ranks_per_node: int, scale: float, *, quick: bool) -> dict[st
 
 
 def single(ranks_per_node: int, scales: Sequence[float], *, quick: bool) -> list[list[dict[str, Any]]]:
-    """List values of ``traffic.jobs``: one for each application, with a single job that runs it."""
+    """List the values of ``traffic.jobs`` for a sweep: for each application, a list with the one job that runs it."""
     return [[job(name, ranks_per_node, scale, quick=quick)] for scale in scales for name in APPLICATIONS]
 
 
 def _again(members: Sequence[str], place: int) -> str:
-    """Return a suffix for an application that a set contains several times, because each trace needs a unique name."""
+    """Return a suffix for the name of an application that a set contains several times. Names must be unique."""
     times = members[: place + 1].count(members[place])
     return "" if times == 1 else f" ({times})"
 
 
 def sets(scales: Sequence[float], *, quick: bool, placement: str = "lowest") -> list[list[dict[str, Any]]]:
-    """List values of ``traffic.jobs``: one for each set of the scheduler, with 15 traces. A node has 8 cores."""
+    """List the values of ``traffic.jobs`` for a sweep: for each set, a scheduler with 15 traces. A node has 8 cores."""
     return [
         [
             {

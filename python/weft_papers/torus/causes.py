@@ -50,9 +50,9 @@ _STEPS = 10
 
 
 def _under(policy: Mapping[str, Any], nodes: int = 64) -> dict[str, Any]:
-    """Return overrides that list a policy for each network, in the order of the networks.
+    """Return the overrides that list a power policy for each network, in the order of the networks.
 
-    `policy` replaces each policy that switches links. The other networks keep their links always on.
+    Networks whose policy switches links get `policy` instead. The other networks keep their links always on.
     """
     pairs = {64: 2, 256: 1}[nodes]
     return {"zip.power.policy": ["always_on", *["always_on", policy] * pairs]}
@@ -64,7 +64,7 @@ def _named(work: str, change: str) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A factor of the runs that is changed to find a cause.
+    """A change of the runs by which the cause of a missed claim was found.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Change:
     scale : float
         Factor by which gaps are multiplied.
     programs : mapping of str to mapping
-        Parameters of applications that differ from those of a quick run.
+        For each application, parameters that differ from those of a quick run.
     job : mapping of str to value
         Keys of the job that differ from those of a quick run.
     """
@@ -89,7 +89,7 @@ class Change:
     def jobs(self, name: str, nodes: int) -> list[list[dict[str, Any]]]:
         """List values of ``traffic.jobs``: one for each application that runs with this change.
 
-        The names of the jobs name the change, and state gaps of unchanged length.
+        The names of the jobs contain the change, and the gap factor 1 even if the change has another one.
         """
         found = []
         for work in self.works:
@@ -100,7 +100,7 @@ class Change:
         return found
 
 
-# For each number of nodes, the changes that are run, by name.
+# Changes that are run, by number of nodes and by name.
 CHANGES: dict[int, dict[str, Change]] = {
     64: {
         LARGE: Change((GRAPH500,), programs={GRAPH500: {"scale": 20}}),
@@ -124,7 +124,7 @@ CHANGES: dict[int, dict[str, Change]] = {
         ONE_FLIT: Change((GRAPH500,), {"traffic.packet": "1flits"}),
     },
 }
-# For each number of nodes, the names of the experiments with changes and without changes.
+# For each number of nodes, the names of the experiment with changes and of the experiment without.
 _RUNS = {64: (CAUSES_64, SINGLE_64), 256: (CAUSES_256, SINGLE_256)}
 EXPERIMENTS = tuple(
     Experiment(
@@ -196,7 +196,7 @@ _OF_SETS = (
     "not isolated: tried gaps x 0.5, 1 and 2 of small problems, with Graph500 of scale 15 instead of 20. In set C "
     "packets of 1 flit change run times from +0.8 to +16.3 % on 2D-4X (R-053)"
 )
-# Causes of missed claims, which these runs found. Numbers are from a quick run.
+# Causes of missed claims that these runs showed, by identifier of the claim. Numbers are from a quick run.
 CAUSES_OF: dict[str, str] = {
     "R-016": f"{_RUN_TIMES} with two matches per cycle E_net is 71.4 %, because the run time equals that of 3D-1X "
     "(R-034)",

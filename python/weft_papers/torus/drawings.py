@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _TERMINAL, _TRUNK = "terminal", "link of a trunk"
 _FROM = ("3D-1X", "2D-4X", "1D-16X")
-# Direction in which the drawing shows the neighbours of each dimension: sides, up and down, front and back.
+# For each dimension, positions of the router's two neighbours: at the sides, above and below, in front and behind.
 _SIDES = (((-2.4, 0.0), (2.4, 0.0)), ((0.0, -2.4), (0.0, 2.4)), ((-1.7, -1.7), (1.7, 1.7)))
 
 
