@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add ``weft import`` and its options to the command line."""
     parser = arguments.command(
         commands,
         "import",
@@ -38,9 +38,9 @@ def add(commands: Commands) -> None:
 
 
 def _intermix(parser: argparse.ArgumentParser) -> None:
-    """Parse arguments so that settings can also follow options.
+    """Let a parser accept settings (``key=value``) also after options.
 
-    `parse_known_args`, which parses subcommands, does not allow this order.
+    argparse calls `parse_known_args` for subcommands, which does not allow this order.
     """
     plain, mixed = parser.parse_known_args, parser.parse_known_intermixed_args
 
@@ -52,7 +52,7 @@ def _intermix(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Convert the configuration, write the scenario, print the differences, and return the exit status."""
+    """Convert the configuration, write the scenario, print notes on differences, and return the exit status."""
     from weft_peers.booksim.convert import convert, name_of
     from weft_peers.booksim.document import COUNTING
 

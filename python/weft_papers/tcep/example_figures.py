@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def utilisations() -> dict[str, float]:
-    """Return Fig. 5's numbers: total load of all channels [flits/cycle] before and after the removal of each link."""
+    """Return Fig. 5's numbers: total load of all channels [flits/cycle], before and after a link is removed."""
     return {name: float(loads.sum()) for name, loads in examples.dropped_link().items()}
 
 

@@ -50,7 +50,7 @@ _IDLE_SHARES = [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
 def _found(measured: Measured, experiment: str) -> dict[str, Tasks]:
-    """Return the runs of each application or set with unchanged gaps. Applications that were not run are omitted."""
+    """Return the runs of each application or set with gaps of unchanged length. Those that were not run are omitted."""
     works = APPLICATIONS if experiment in (SINGLE_64, SINGLE_256) else tuple(SETS)
     found = {}
     for work in works:
@@ -116,9 +116,9 @@ def latencies(nodes: int, measured: Measured) -> Drawing:
 
 
 def ports_on(measured: Measured) -> pl.DataFrame:
-    """Make the table of accepted load and power of every network without applications, by load.
+    """Make the table of accepted load and relative network power W_net, for every network and load of uniform traffic.
 
-    For comparison, the table includes networks whose links sleep when idle.
+    For comparison, the table includes networks without trunks whose links sleep when idle.
     """
     rows = []
     for name in (LOADS, IDLE):
@@ -162,7 +162,10 @@ def allocators(measured: Measured) -> pl.DataFrame:
 
 
 def _called(row: dict[str, Any]) -> str:
-    """Return the name of a network in a table. Under a policy, links of a network without trunks sleep when idle."""
+    """Return the name of a network in a table.
+
+    Links of a network without trunks sleep when idle, if it has a policy.
+    """
     sleeps_when_idle = row["saves"] and row["network"] in REFERENCE.values()
     return f"{row['network']}, idle links off" if sleeps_when_idle else str(row["mechanism"])
 
@@ -172,7 +175,7 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 
 def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Make Table 1: the shares of power, as printed and in Weft."""
+    """Make Table 1: shares of a switch's power, as printed and in Weft."""
     lines = [
         ("w_Sport", "0.1", f"{SHARES.port_asleep:g}"),
         ("w_ports", "0.65", f"{SHARES.ports:g}"),
@@ -183,7 +186,7 @@ def table_1(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
 
 
 def table_2(measured: Measured) -> pl.DataFrame:  # noqa: ARG001 # as all tables
-    """Make Table 2: the networks, with W_net if one link of each trunk is on and no packets are sent."""
+    """Make Table 2: the networks, with their power W_net if one link of each trunk is on and no packets are sent."""
     rows = []
     for name, (widths, width, terminals) in NETWORKS.items():
         own, nodes = fabric(name), fabric(name).terminal_ports

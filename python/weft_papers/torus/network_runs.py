@@ -33,8 +33,8 @@ NETWORKS: dict[str, tuple[list[int], int, int]] = {
     "4D-1X": ([4, 4, 4, 4], 1, 1),
     "3D-4X": ([4, 4, 4], 4, 4),
 }
-# For each number of nodes, the reference network and the networks compared with it. The second value of each pair says
-# whether the policy runs.
+# By number of nodes: the reference network, and the compared networks. The second value of each pair says if the power
+# policy runs.
 REFERENCE = {64: "3D-1X", 256: "4D-1X"}
 COMPARED: dict[int, tuple[tuple[str, bool], ...]] = {
     64: (("2D-4X", False), ("2D-4X", True), ("1D-16X", False), ("1D-16X", True)),
@@ -88,13 +88,13 @@ EXPERIMENTS = (
 
 @cache
 def topology(network: str) -> dict[str, Any]:
-    """Return a network of Table 2 as the value of a scenario's ``topology``."""
+    """Return a network of Table 2 as the value of the scenario key ``topology``."""
     widths, width, terminals = NETWORKS[network]
     return {"torus": {"widths": widths, "terminals_per_router": terminals, "trunk_width": width}}
 
 
 def fabric(network: str) -> Fabric:
-    """Return the numbers of switches, ports and terminal ports of a network of Table 2."""
+    """Return the number of switches, of ports and of terminal ports of a network of Table 2."""
     widths, width, terminals = NETWORKS[network]
     switches = 1
     for each in widths:
@@ -115,9 +115,9 @@ def frame(results: ResultSet) -> pl.DataFrame:
     polars.DataFrame
         Columns of `frames.SCHEMA` and `COLUMNS`: ``network``; ``saves``, whether a policy switches links;
         ``packet_flits``, the length of a packet [flits]; ``work``, the application or the set; ``scale``, the factor of
-        its gaps; ``runtime_s`` [s]; ``w_net`` relative to the reference with the same number of nodes; ``busy`` and
-        ``busy_of_tasks``, the share of the time in which cores and tasks run. The columns of programs are null if the
-        point does not run programs, or if the programs did not end.
+        its gaps; ``runtime_s`` [s]; ``w_net``, the network power relative to that of the reference with the same number
+        of nodes; ``busy`` and ``busy_of_tasks``, the shares of the time in which cores and tasks compute. The columns
+        of programs are null if the point does not run programs, or if the programs did not end.
     """
     more = [_more(results, point) for point in range(len(results))]
     rows = frames.rows(results, lambda scenario: label(_network(scenario), saves=_saves(scenario)))
@@ -158,9 +158,9 @@ Tasks = dict[tuple[str, bool], Task]
 
 
 def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks:
-    """Return the results of an application or a set on every network, as means over seeds relative to the reference.
+    """Return the results of an application or a set on every network: means over seeds, relative to the reference.
 
-    The mean over seeds is a mean of energies. Power and busy share are therefore weighted by run time.
+    Means of power and busy share are weighted by run time, so that they are means of energies.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def tasks(measured: Measured, experiment: str, work: str, scale: float) -> Tasks
 
 
 def scales(measured: Measured, experiment: str) -> list[float]:
-    """Return all factors of gaps, after a check that each was run. A claim is judged with each factor.
+    """Check that every factor of gaps was run, and return all factors. A claim is judged with each factor.
 
     Raises
     ------

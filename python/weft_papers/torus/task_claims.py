@@ -64,11 +64,11 @@ if TYPE_CHECKING:
 SAME = 0.03
 # Idle shares (power of an idle node, as a share of its maximum power) at which rules compare machine energies.
 IDLE = (0.0, 0.5, 1.0)
-# Latency of a hop without the allocator [cycles], and length of a cycle [ns].
+# Latency of a hop without the latency of the allocator [cycles], and length of a cycle [ns].
 FIXED, CYCLE_NS = 28, 1.6
 # Number of flits in a packet of 128 bytes.
 PACKET = 8
-# Pairs of a network with trunks and the reference network with the same number of nodes.
+# Pairs: a network with trunks, and the reference network (without trunks) with the same number of nodes.
 _PAIRS = (("2D-4X", "3D-1X"), ("3D-4X", "4D-1X"))
 
 Judged = tuple[bool, str]
@@ -80,7 +80,7 @@ def _facts(network: str) -> dict[str, Any]:
 
 
 def _row_of_table_2(network: str) -> str:
-    """Return a row of Table 2 as printed: ports, allocator latency, switches, all ports, ratio of ports (cut off)."""
+    """Return a row of Table 2: ports of a switch, allocator latency, switches, all ports, ratio of ports (cut off)."""
     facts = _facts(network)
     ports, switches = facts["radix_ports"], facts["routers"]
     of = fabric(REFERENCE[facts["terminals"]])
@@ -89,7 +89,7 @@ def _row_of_table_2(network: str) -> str:
 
 
 def _structure(network: str) -> str:
-    """Return text on the number of channels between switches, the mean distance, and the bisection.
+    """Return text with the number of channels between switches, the mean distance of switches, and the bisection.
 
     The mean distance includes the distance 0 of each switch from itself.
     """
@@ -105,7 +105,7 @@ def _hop(_: Measured) -> tuple[float, str]:
 
 
 def _caused(rule: Rule, cause: str) -> Rule:
-    """Extend a rule with the cause of a miss: the finding of a missed claim gets this cause."""
+    """Extend a rule with a cause: if the claim is missed, its finding gets this cause."""
     stated(cause)
 
     def judge(measured: Measured) -> Finding:
@@ -116,9 +116,9 @@ def _caused(rule: Rule, cause: str) -> Rule:
 
 
 def _each(words: str, experiments: Iterable[str], works: Iterable[str], of: Callable[[Tasks], Judged]) -> Rule:
-    """Make a rule for a trend that must hold for each of some applications or sets.
+    """Make a rule for a trend that must hold for each application or set in `works`.
 
-    The trend must hold with our gaps, and with gaps of half and twice their length.
+    The trend must hold with our gaps (computing times), and with gaps of half and twice their length.
     """
     experiments, works = tuple(experiments), tuple(works)
 
@@ -139,7 +139,10 @@ def _within(value: float, printed: float, share: float = WITHIN) -> bool:
 
 
 def _tolerance(*, saves: bool) -> float:
-    """Return the tolerance for E_net. Without the policy, E_net is the ratio of ports times the run time."""
+    """Return the tolerance for the network energy E_net [share].
+
+    Without the policy it is smaller, because E_net is then simply the ratio of ports times the relative run time.
+    """
     return WITHIN if saves else SAME
 
 
@@ -166,7 +169,7 @@ def _energies(work: str, first: int) -> dict[str, Rule]:
 
 
 def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None = False) -> Callable[[Tasks], Judged]:
-    """Return the judge of a claim: the relative run time of `network`, minus 1, must meet the condition `holds`.
+    """Return the judge of a claim: the increase of run time on `network` must meet the condition `holds`.
 
     The condition must hold with the policy (`saves` is true), without the policy (false), or in both cases (``None``).
     """
@@ -183,7 +186,7 @@ def _penalty(network: str, holds: Callable[[float], bool], *, saves: bool | None
 
 
 def _near(printed: float) -> Callable[[float], bool]:
-    """Return a function that tests whether a change agrees with the printed change."""
+    """Return the condition that a change agrees with the printed change (see `rules.change_holds`)."""
     return lambda value: change_holds(value, printed)
 
 
@@ -192,19 +195,19 @@ def _little(value: float) -> bool:
 
 
 def _alike(found: Tasks) -> Judged:
-    """Judge whether run times of the networks without the policy differ by less than 3 %."""
+    """Judge if run times without the policy differ by less than 3 % from that on the reference network."""
     times = {name: task.runtime - 1 for (name, on), task in found.items() if not on}
     return all(map(_little, times.values())), ", ".join(f"{name} {100 * t:+.1f} %" for name, t in times.items())
 
 
 def _mostly_idle(found: Tasks) -> Judged:
-    """Judge whether the cores compute for less than half of the time on every network."""
+    """Judge if cores compute for less than half of the time on every network."""
     busy = {label(name, saves=on): task.busy for (name, on), task in found.items()}
     return max(busy.values()) < 0.5, ", ".join(f"{name} {share:.3f}" for name, share in busy.items())
 
 
 def _less_energy(network: str) -> Callable[[Tasks], Judged]:
-    """Return the judge of a claim: with and without the policy, a network must use less energy than the reference."""
+    """Return the judge of a claim: `network` must use less energy than the reference, with and without the policy."""
 
     def of(found: Tasks) -> Judged:
         shares = {label(network, saves=on): found[network, on].e_net for on in (False, True)}
@@ -214,7 +217,7 @@ def _less_energy(network: str) -> Callable[[Tasks], Judged]:
 
 
 def _faster_at_low_load(measured: Measured) -> list[Part]:
-    """Judge whether networks with trunks have a lower latency than the reference network at the lowest load."""
+    """Judge if networks with trunks have a lower latency than the reference networks, at the lowest load."""
     rows = measured[LOADS].sort("load")
     parts = []
     for trunked, plain in _PAIRS:
@@ -226,7 +229,7 @@ def _faster_at_low_load(measured: Measured) -> list[Part]:
 
 
 def _carries_more(measured: Measured) -> list[Part]:
-    """Judge whether the reference accepts over 3 % more than trunks at full load, with 8-flit packets as printed."""
+    """Judge if reference networks accept over 3 % more at full load than networks with trunks (8-flit packets)."""
     rows = measured[ALLOCATOR].filter(pl.col("packet_flits") == PACKET)
     parts = []
     for trunked, plain in _PAIRS:
@@ -239,17 +242,17 @@ def _carries_more(measured: Measured) -> list[Part]:
 
 
 def _policy_is_free(found: Tasks) -> Judged:
-    """Judge whether the policy changes run times by less than 3 %."""
+    """Judge if the policy changes run times by less than 3 % on every network."""
     changes = {name: found[name, True].runtime / found[name, False].runtime - 1 for name, on in found if on}
     text = ", ".join(f"{name} {100 * change:+.1f} %" for name, change in changes.items())
     return all(map(_little, changes.values())), text
 
 
 def _saves_below(network: str, printed: dict[bool, float]) -> Callable[[Tasks], Judged]:
-    """Return the judge of a claim: below some idle share of a node, the network must save machine energy.
+    """Return the judge of a claim: a network must save machine energy if idle nodes need less than a share of power.
 
-    This idle share must be within 10 % of the printed idle share. `printed` has the idle share without the policy
-    (false) and with it (true).
+    The share is relative to a busy node, and must be within 10 % of the printed share. `printed` has the share without
+    the policy (false) and with it (true).
     """
 
     def of(found: Tasks) -> Judged:
@@ -271,7 +274,7 @@ def _ratio(task: Task, reference: Task, idle: float) -> float:
 
 
 def _ranked(found: Tasks, idle: float) -> list[str]:
-    """Return the networks without the policy, sorted by machine energy, the least first."""
+    """Return the names of the networks without the policy, sorted by machine energy, lowest first."""
     plain = {name: task for (name, saves), task in found.items() if not saves}
     return sorted(plain, key=lambda name: plain[name].e_cluster(SHARES, idle))
 
@@ -300,7 +303,7 @@ def _always(network: str) -> Callable[[Tasks], Judged]:
 
 
 def _reference_is_best(found: Tasks) -> Judged:
-    """Judge whether the network with the most dimensions uses the least machine energy, at idle shares 0.5 and 1."""
+    """Judge if the reference network uses the least machine energy, at idle shares of power of 0.5 and 1."""
     (reference, *others) = found.values()
     least = {idle: min(_ratio(each, reference, idle) for each in others) for idle in (0.5, 1.0)}
     text = ", ".join(f"best other network {value:.3f} times at idle share {idle:g}" for idle, value in least.items())
@@ -308,7 +311,7 @@ def _reference_is_best(found: Tasks) -> Judged:
 
 
 def _idle_tasks_save(measured: Measured) -> list[Part]:
-    """Judge whether applications whose cores wait more save more machine energy, if idle nodes draw no power."""
+    """Judge if applications whose cores wait longer save more machine energy on 2D-4X, if idle nodes draw no power."""
     parts = []
     for scale in scales(measured, SINGLE_64):
         every = {work: tasks(measured, SINGLE_64, work, scale) for work in FOUR}
@@ -322,7 +325,7 @@ def _idle_tasks_save(measured: Measured) -> list[Part]:
 
 
 def _most_saved(measured: Measured) -> list[Part]:
-    """Judge whether the policy's greatest saving of network energy on 256 nodes is 50 %, within 3 points."""
+    """Judge if the greatest saving of network energy on 256 nodes, with the policy, is 50 % (within 3 points)."""
     parts = []
     for scale in scales(measured, SINGLE_256):
         saved = max(1 - tasks(measured, SINGLE_256, work, scale)["3D-4X", True].e_net for work in APPLICATIONS)
@@ -368,7 +371,7 @@ def _graph500_saves(found: Tasks) -> Judged:
 
 
 def _policy_always_saves(found: Tasks) -> Judged:
-    """Judge whether the policy reduces the network's energy, without a significant increase of run time."""
+    """Judge if the policy reduces the energy of every network, without a significant increase of run time."""
     free, shown = _policy_is_free(found)
     less = all(found[name, True].e_net < found[name, False].e_net for name, on in found if on)
     energies = ", ".join(f"{name} {found[name, True].e_net / found[name, False].e_net:.3f}" for name, on in found if on)
@@ -390,7 +393,7 @@ def _times(network: str, printed: float) -> Callable[[Tasks], Judged]:
 
 
 def _saves_at_most(network: str, most: float) -> Callable[[Tasks], Judged]:
-    """Return the judge of a claim: a network must save machine energy only up to an idle share below `most`."""
+    """Return the judge of a claim: `network` must save machine energy only up to an idle share that is below `most`."""
 
     def of(found: Tasks) -> Judged:
         (reference, *_) = found.values()

@@ -1,4 +1,4 @@
-"""Reads BookSim2's network files (`anynet`), and computes the paths of its routing `min` in these networks."""
+"""Reads BookSim2's network files (format `anynet`), and computes the paths of its routing `min` in their networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _FORM = "write e.g. `router 0 node 0 node 1 router 1 15`"
-# Maximum number of routers: a greater number is a typing error, not a network.
+# Maximum number of routers. A file with a greater number has a typing error.
 _MOST = 1 << 20
 _FAR = 1 << 60
 
@@ -24,7 +24,7 @@ def read(text: str, name: str) -> Wiring:
     Raises
     ------
     PeerError
-        If BookSim2 would refuse or misread the file.
+        If BookSim2 would refuse the file, or read another network than the file describes.
     """
     reading = _Reading(name)
     for number, line in enumerate(text.split("\n"), 1):
@@ -37,7 +37,7 @@ class _Reading:
         self.name = name
         self.routers: set[int] = set()
         self.home: dict[int, int] = {}
-        # latency of each direction of a link between routers, by the pair of its ends [cycles]
+        # latency [cycles] of each direction of a link between routers; the key is the pair (from, to)
         self.ways: dict[tuple[int, int], int] = {}
 
     def line(self, words: list[str], number: int) -> None:
@@ -108,14 +108,15 @@ def _is_number(word: str) -> bool:
 
 
 def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
-    """Return the function that gives next hops of BookSim2's `min`, on paths of least latency.
+    """Return a function that takes a router and a destination router, and returns the next hop of BookSim2's `min`.
 
-    Among paths of equal latency, BookSim2 takes the first path that a search from low numbers finds.
+    Paths have the least latency. Among paths of equal latency, BookSim2 takes the one that its search, which visits
+    routers in ascending order, finds first.
 
     Raises
     ------
     PeerError
-        If no path leads to some router.
+        If a router cannot be reached from another one.
     """
     beside: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for a, b, latency, _ in wiring.ways():
@@ -127,7 +128,7 @@ def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
 
 
 def _first_hops(start: int, routers: int, beside: dict[int, list[tuple[int, int]]], name: str) -> dict[int, int]:
-    """Return the next hop from one router to each other router (Dijkstra's algorithm, lowest number first)."""
+    """Return the next hop from router `start` to each router (Dijkstra's algorithm, lowest router number first)."""
     far, first, done = {start: 0}, {start: start}, set[int]()
     waiting = [(0, start)]
     while waiting:

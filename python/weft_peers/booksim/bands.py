@@ -1,8 +1,8 @@
-"""Lists measured latencies for settings whose import is not exact, in BookSim2 (commit 28f4329) and in Weft.
+"""Lists latencies that we measured in BookSim2 (commit 28f4329) and in Weft, for settings whose import is not exact.
 
-A band is a measured difference: it has mean packet latencies in BookSim2 and in Weft. Traffic is uniform unless the
-band names another pattern. VCs have 8 flits, in the dragonfly 64. Windows are 4,500 to 6,000 cycles in BookSim2 and
-15,000 cycles in Weft, each with one seed. For comparison: if both models are equal (8x8 mesh, 0.05, 0.2 and 0.3
+A band has the mean packet latencies of one setting in both simulators. Traffic is uniform unless the band names another
+pattern. Buffers of VCs hold 8 flits, in the dragonfly 64. Windows are 4,500 to 6,000 cycles in BookSim2 and 15,000
+cycles in Weft, each with one seed. For comparison: for a setting that is imported exactly (8x8 mesh, 0.05, 0.2 and 0.3
 packets/node/cycle), the measured latencies differ by 0.1 to 0.3 %.
 """
 
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Band:
-    """Latencies of one approximated setting in both simulators.
+    """Latencies with one setting of BookSim2 whose import is an approximation, in both simulators.
 
     Attributes
     ----------
     network : str
-        Network and settings.
+        Text that names the network and its settings.
     points : tuple
         For each point: injection rate [packets/node/cycle], mean packet latency in BookSim2 and in Weft [cycles].
     """

@@ -1,4 +1,4 @@
-"""Checks the keys and the types of a BookSim2 configuration: one error lists all faults."""
+"""Checks the keys of a BookSim2 configuration and the types of their values. One error lists all faults."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _WORDS = {"int": "a whole number", "float": "a number with a decimal point", "te
 
 
 def check(assignments: Iterable[Assignment]) -> None:
-    """Check all keys and types.
+    """Check the key and the type of the value in all assignments.
 
     Raises
     ------
     PeerError
-        If BookSim2 does not know a key, or a value has a type that differs from its key's. The error names the place of
-        the first fault, and lists all faults.
+        If BookSim2 does not know a key, or a value does not have the type that BookSim2 needs for its key. The error
+        names the place of the first fault, and lists all faults.
     """
     wrong: dict[str, Assignment] = {}
     for one in assignments:
@@ -49,12 +49,12 @@ def check(assignments: Iterable[Assignment]) -> None:
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:
-    """Return the known names of which a word is a misspelling."""
+    """Return the names in `known` of which `word` is probably a misspelling."""
     return [name for name in known if same(word, name)]
 
 
 def did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    """Return the question whether the user meant a similar name; `otherwise` if no name is similar."""
+    """Return a question that suggests the first name in `near`; the text `otherwise` if there is none."""
     return f"did you mean {near[0]}?" if near else otherwise
 
 
@@ -80,7 +80,7 @@ def _line(one: Assignment) -> str:
 
 
 def _meant(unknown: Sequence[Assignment]) -> list[str]:
-    """Return remedies for unknown keys. A key that is not a misspelling can belong to a fork of BookSim2."""
+    """Return remedies for unknown keys. A key that resembles no known key can belong to a fork of BookSim2."""
     shown, others = [], []
     for one in unknown:
         found = near(one.key, KEYS)

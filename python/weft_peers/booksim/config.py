@@ -22,10 +22,10 @@ Found = TypeVar("Found")
 
 
 class Config:
-    """A configuration with the values that BookSim2 would use. The object also records which keys were given.
+    """A configuration with the values that BookSim2 would use. It also records the keys that were given and read.
 
-    Some keys accept a number, or a string that lists a value for each class. If a file gives a string for such a key,
-    BookSim2 uses the string, even if a number follows.
+    Some keys accept a number, or a string that lists a value for each traffic class. If such a key has an assignment
+    with a string, BookSim2 uses the string, even if an assignment with a number follows.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Config:
     Raises
     ------
     PeerError
-        If keys are unknown or values have a wrong type. The error lists all these keys.
+        If keys are unknown or values have a wrong type. The error lists all such keys.
     """
 
     def __init__(self, assignments: Iterable[Assignment]) -> None:
@@ -47,7 +47,7 @@ class Config:
         for one in assignments:
             slot = (one.key, "text" if one.kind == "text" else "number")
             before = self._given.get(slot)
-            if before and file_of(before) == file_of(one):  # the command line exists to replace values of files
+            if before and file_of(before) == file_of(one):  # no note if the command line replaces a value of a file
                 self.replaced.append(before)
             self._given[slot] = one
 
@@ -58,7 +58,7 @@ class Config:
 
     @property
     def outranked(self) -> list[Assignment]:
-        """Assignments without effect, because the same key also has a value of the other type."""
+        """Assignments without effect, because the key also has a value of the other type (number or string)."""
         counting = {key: self._found(key) for key in self.given}
         return [one for (key, _), one in self._given.items() if one is not counting[key]]
 
@@ -87,28 +87,34 @@ class Config:
         return str(found.value) if found else TEXTS[key]
 
     def listed(self, key: str) -> list[str]:
-        """Return the elements of the list of a key, if one was given. The call does not mark the key as used."""
+        """Return the elements of a key's list; empty without a list. The call does not mark the key as read."""
         found = self._given.get((key, "text"))
         return tokenize(str(found.value)) if found else []
 
     def wholes(self, key: str, classes: int) -> list[int]:
-        """Return an integer for each traffic class. The last element of a list also applies to all further classes."""
+        """Return an integer for each traffic class.
+
+        If a list is too short, its last element also applies to further classes.
+        """
         return self._spread(key, [leading_int(one) for one in tokenize(self.text(key))] or [self.whole(key)], classes)
 
     def reals(self, key: str, classes: int) -> list[float]:
-        """Return a floating-point number for each traffic class, from the list of the key, as in `wholes`."""
+        """Return a floating-point number for each traffic class.
+
+        A list that is too short is extended as in `wholes`.
+        """
         listed: list[float] = [leading_float(one) for one in tokenize(self.text(key))]
         return self._spread(key, listed or [self.real(key)], classes)
 
     def texts(self, key: str, classes: int) -> list[str]:
         """Return a string for each traffic class, from the list of the key.
 
-        The last element of a list also applies to all further classes.
+        If the list is too short, its last element also applies to further classes.
         """
         return self._spread(key, tokenize(self.text(key)), classes)
 
     def choose(self, key: str, known: Iterable[str]) -> str:
-        """Return the value of a key as a string, after a check that BookSim2 knows this name."""
+        """Check that the value of a key is one of the names in `known`, and return the name."""
         found, names = self.text(key), sorted(known)
         if found not in names:
             remedy = did_you_mean(near(found, names), f"BookSim2 knows {', '.join(names)}")
@@ -117,11 +123,11 @@ class Config:
 
     @property
     def of_device(self) -> list[str]:
-        """Keys whose values mean that a simulated GPU creates the packets."""
+        """Keys whose values say that a simulated GPU creates the packets, instead of a traffic pattern."""
         return [key for key, name in DEVICE.items() if call(self.text(key))[0] == name]
 
     def widths(self) -> list[int]:
-        """Return the number of routers in each of the n dimensions: k, or the elements of a list (only in forks)."""
+        """Return the number of routers in each of n dimensions: k, or (only in forks) the elements of a list."""
         k, n = self._found("k"), self.at_least("n", 1)
         if n > _MOST_DIMENSIONS:
             self.fail("n", "these are too many dimensions", f"write n = {_MOST_DIMENSIONS}; or less")
@@ -146,7 +152,7 @@ class Config:
         raise PeerError.saying(f"{self.shown(key)}: {what}", help, self.place(key))
 
     def place(self, key: str) -> str:
-        """Return the file and line that set a key; empty for a default."""
+        """Return text with the file and line that set a key; empty if the key has its default."""
         found = self._found(key)
         return "" if found is None else where(found)
 
@@ -162,7 +168,7 @@ class Config:
         return f"{key} = {value}"
 
     def origin(self, key: str) -> str:
-        """Return a key with its value and the line that set it, as a string for a comment."""
+        """Return a key with its value and the place that set it, as text for a comment in the scenario."""
         found = self._found(key)
         if found is None:
             return f"{self.shown(key)} (default)"
@@ -180,12 +186,12 @@ class Config:
 
 
 def read(words: Sequence[str]) -> Config:
-    """Read configuration files and ``key=value`` words in the given order, like BookSim2.
+    """Read configuration files and words ``key=value`` of the command line in the given order, like BookSim2.
 
     Raises
     ------
     PeerError
-        If a file or a word has a fault. The error has file and line, the fault and the remedy.
+        If a file or a word has a fault. The error names the file and line, the fault and the remedy.
     """
     found: list[Assignment] = []
     for word in words:
@@ -212,5 +218,5 @@ def text_of(path: str | Path) -> str:
 
 
 def where(one: Assignment) -> str:
-    """Return a string with the file and line of an assignment, or with the words for the command line."""
+    """Return the file and line of an assignment as text, or the text "command line"."""
     return one.place if file_of(one) else "command line"

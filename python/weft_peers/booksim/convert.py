@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _PIPELINE = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 # Maximum number of characters in the name of a scenario.
 _LONGEST_NAME = 100
-# For entries of a value, the BookSim2 keys from which the entry comes. An error then names fewer keys than for the
-# whole value.
+# For some entries of a scenario value: the BookSim2 keys from which the entry comes. With this table, an error about
+# the entry names only these keys, not all keys of the whole value.
 _NARROW = {
     "widths": ("k",),
     "terminals_per_router": ("c", "k"),
@@ -52,13 +52,15 @@ class Imported:
     Attributes
     ----------
     scenario : Scenario
-        The scenario with its files. The engine has checked every point.
+        The scenario with its files. The engine has checked all its points.
     notes : list of Note
         Notes on keys that have no effect, and on approximations.
     zero_load : float or None
-        Mean packet latency of the first point without contention [cycles]; ``None`` if no terminal sends.
+        Mean packet latency without contention, for the first point of the scenario [cycles]; ``None`` if no terminal
+        sends.
     zero_load_error : float
-        Standard error of the zero-load latency [cycles]; 0 unless Weft followed only a sample of the possible paths.
+        Standard error of `zero_load` [cycles]; 0 unless Weft computed `zero_load` from only a sample of the possible
+        paths.
     """
 
     scenario: Scenario
@@ -72,7 +74,7 @@ class Imported:
         Raises
         ------
         PeerError
-            If a file that an import did not write would be overwritten.
+            If this would overwrite a file that no import wrote.
         WriteError
             If files can't be written into the folder.
         """
@@ -94,7 +96,7 @@ class Imported:
 
 
 def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write files under temporary names, and rename all files when the last one is complete."""
+    """Write all files under temporary names first, and then rename them, so that a failure leaves no partial import."""
     beside = {file: unfinished.beside(file) for file in contents}
     try:
         for file in contents:
@@ -114,7 +116,7 @@ def convert(words: Sequence[str], name: str) -> Imported:
     Parameters
     ----------
     words : sequence of str
-        Files and ``key=value``, like the command line of BookSim2.
+        Files and words ``key=value``, as on the command line of BookSim2.
     name : str
         Name of the scenario, and prefix of the names of the files next to it.
 
@@ -140,7 +142,7 @@ def convert(words: Sequence[str], name: str) -> Imported:
 
 
 def _devices(draft: Draft) -> None:
-    """Refuse a configuration in which a simulated GPU creates packets. No traffic pattern can represent them."""
+    """Refuse a configuration in which a simulated GPU creates the packets. No traffic pattern can replace the GPU."""
     keys = draft.config.of_device
     if keys:
         others = f" (as {' and '.join(keys[1:])})" if keys[1:] else ""
@@ -153,8 +155,8 @@ def _devices(draft: Draft) -> None:
 def _classes(draft: Draft) -> int:
     """Return the number of traffic classes.
 
-    Each class becomes a message class and a job. Several classes are refused if they have replies, or if some of them
-    are not measured.
+    The scenario will have a message class and a job for each traffic class. Several classes are refused if they have
+    replies, or if some of them are not measured.
     """
     config = draft.config
     classes = config.at_least("classes", 1)
@@ -180,12 +182,15 @@ def _classes(draft: Draft) -> int:
 
 
 def _differs(config: Config, key: str, classes: int) -> bool:
-    """Return whether the classes have different values of a key: numbers, strings or lists."""
+    """Return whether a key has a list with different values for the classes."""
     return len(set(config.listed(key)[:classes])) > 1
 
 
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:
-    """Make the scenario from a draft, and check it with the engine. Comments name the BookSim2 keys of each value."""
+    """Make the scenario from a draft, and check it with the engine.
+
+    In errors, BookSim2's keys replace scenario keys.
+    """
     files = {name: text.encode() for name, text in draft.files.items()}
     behind = {part.path: part.keys for part in draft.parts}
     draft.parts = [
@@ -218,7 +223,7 @@ def _checked(draft: Draft, words: Sequence[str]) -> Imported:
 def _refused(
     config: Config, behind: Mapping[tuple[str, ...], tuple[str, ...]], problem: ScenarioError, source: str
 ) -> PeerError:
-    """Rephrase an error of the engine with the BookSim2 keys from which the refused value comes."""
+    """Rephrase an error of the engine: instead of the scenario key, it names the BookSim2 keys of the refused value."""
     place = tuple(problem.path.split("."))
     parts = [path for path in behind if path == place[: len(path)]]
     keys = behind[max(parts, key=len)] if parts else ()
@@ -232,13 +237,13 @@ def _refused(
 
 
 def _check(scenario: Scenario) -> tuple[float | None, float]:
-    """Return the zero-load latency of the first point, and its standard error [cycles]."""
+    """Check the first point of a scenario, and return its zero-load latency and the standard error of it [cycles]."""
     facts = scenario.points()[0].imply()
     sampled = facts["sampled"] or {}
     return facts["zero_load_latency_cycles"], sampled.get("zero_load_latency_standard_error_cycles", 0.0)
 
 
 def name_of(word: str) -> str:
-    """Make the name of a scenario from the name of a file."""
+    """Make the name of a scenario from the name of a configuration file."""
     kept = "".join(sign if (sign.isalnum() and sign.isascii()) or sign in "-_" else "-" for sign in Path(word).stem)
     return kept.strip("-")[:_LONGEST_NAME] or "booksim"

@@ -1,4 +1,4 @@
-"""Writes a draft as YAML for readers. Comments name the BookSim2 keys from which each value comes."""
+"""Writes the draft of a scenario as YAML. Comments name the BookSim2 keys from which each value comes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def _section(name: str, parts: Sequence[Part]) -> list[str]:
 
 
 def _entry(name: str, value: Any, indent: str) -> list[str]:
-    """Return a value in one line if it fits. Otherwise a mapping or a list has a line for each entry."""
+    """Return the YAML lines of an entry.
+
+    If one line is too short, each entry of a mapping or a list has its own line.
+    """
     line = f"{indent}{name}: {flow(value)}"
     if isinstance(value, dict) and value and len(line) > _WIDTH:
         return [f"{indent}{name}:", *(f"{indent}  {key}: {flow(inner)}" for key, inner in value.items())]
@@ -84,7 +87,7 @@ def _origins(part: Part) -> str:
 
 
 def _comment(text: str, hanging: str = "") -> list[str]:
-    """Return the lines of a comment, without a line break inside ``k = 8``."""
+    """Return the lines of a YAML comment. Assignments such as ``k = 8`` are never broken across lines."""
     kept = text.replace(" = ", _UNBROKEN)
     lines = wrap(kept, _WIDTH, subsequent_indent=hanging, break_on_hyphens=False)
     return [f"# {line.replace(_UNBROKEN, ' = ')}" for line in lines]
@@ -106,5 +109,5 @@ def flow(value: Any) -> str:
 
 
 def scalar(text: str) -> str:
-    """Return a string with quotes, or without quotes if YAML also reads it as a string then."""
+    """Return a string as YAML. It has quotes only if YAML would otherwise read a value of another type."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED else json.dumps(text)

@@ -1,4 +1,4 @@
-"""Collects an unfinished scenario: its values with their BookSim2 keys, and the keys that have no counterpart."""
+"""Collects the parts of a scenario during an import: values with BookSim2's keys, and keys without counterpart."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A value of the scenario that the import makes.
+    """A value of the imported scenario.
 
     Attributes
     ----------
     path : tuple of str
-        Path of the value in the scenario.
+        Names of the nested scenario keys that lead to the value.
     value : object
-        The value in the form of a scenario.
+        The value as scenarios write it.
     keys : tuple of str
         BookSim2's keys from which the value comes.
     why : str
-        A remark on these keys for the reader.
+        A remark on these keys, for the comment in the scenario file.
     """
 
     path: tuple[str, ...]
@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Note:
-    """A note on a key without an exact counterpart: the key has no effect, or its effect is approximated.
+    """A note on a key of BookSim2 without an exact counterpart: it has no effect in Weft, or an approximate one.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Note:
     key : str
         The key with its value.
     text : str
-        The reason, or the consequence.
+        The reason why the key has no effect, or the consequence of the approximation.
     """
 
     kind: Literal["no effect", "approximated"]
@@ -69,7 +69,7 @@ class Draft:
     parts, notes : list
         The values that the scenario file will contain, and the notes that the command will print.
     files : dict of str to str
-        Files next to the scenario.
+        Contents of the files that are written next to the scenario, by name.
     refusals : list of (str, str, str)
         All keys that Weft cannot express, each with the fault and the remedy.
     """
@@ -82,13 +82,13 @@ class Draft:
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
 
     def put(self, path: str, value: Any, *keys: str, why: str = "") -> None:
-        """Add a value of the scenario, with the BookSim2 keys from which it comes."""
+        """Add a value to the scenario at a dotted path, with the BookSim2 keys from which the value comes."""
         self.parts.append(Part(tuple(path.split(".")), value, keys, why))
 
     def approximate(self, key: str, text: str, band: str = "") -> None:
         """Add a note that a key has a slightly different effect in Weft.
 
-        `band` names the measurement of the difference.
+        `band` names the entry of `bands.BANDS` with measurements of the difference.
         """
         found = f"{text}; {bands.sentence(band)}" if band in bands.BANDS else text
         self.notes.append(Note("approximated", self.config.shown(key), found))
@@ -98,11 +98,11 @@ class Draft:
         self.notes.append(Note("no effect", self.config.shown(key), text))
 
     def refuse(self, key: str, what: str, help: str) -> None:
-        """Record that Weft cannot express a key. All these records become one error."""
+        """Record that Weft cannot express a key. At the end, one error lists all recorded keys."""
         self.refusals.append((key, what, help))
 
     def finish(self) -> None:
-        """Add a note for each given key that the scenario does not express.
+        """Add a note for each given key that no converter has read, so that it has no effect.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Draft:
             self._outdone(one, text)
 
     def _tell_forks(self) -> None:
-        """Add notes on list values, which only forks accept, and on keys of simulated devices."""
+        """Add notes on lists for keys that accept lists only in forks of BookSim2, and on keys of simulated devices."""
         for key in forks.LISTS:
             if key in self.config.given and self.config.shown(key).endswith("}"):
                 self.approximate(

@@ -1,4 +1,4 @@
-"""Lists keys of simulators that contain BookSim2.
+"""Lists keys of simulators that contain a modified BookSim2 (forks).
 
 These keys do not affect the network. Each entry states why its key has no effect in Weft.
 
@@ -13,7 +13,7 @@ _EDGE = "it is a queue between the network and a simulated device; terminals of 
 _NOWHERE = "GPGPU-Sim never reads it"
 _OUTPUT = "it controls only the output"
 
-# Keys that the import accepts, each with the reason why it has no effect.
+# Keys that the import accepts, each with the reason why it has no effect in Weft.
 IDLE = {
     "use_map": _PLACES,
     "memory_node_map": _PLACES,
@@ -30,12 +30,12 @@ IDLE = {
 
 # Keys of forks that configure a simulated device, which creates the packets.
 OF_DEVICES = ("use_map", "memory_node_map", "flit_size", "header_size")
-# For some keys, the value with which a simulated device creates the packets, instead of a pattern.
+# For some keys, the value by which a simulated device, instead of a pattern, creates the packets.
 DEVICE = {"sim_type": "gpgpusim", "traffic": "gpgpusim", "injection_process": "gpgpu_injector"}
-# Keys for which forks read a list as a number for each dimension.
+# Keys for which forks also accept a list, with a number for each dimension.
 LISTS = ("k",)
 
 
 def remark(key: str) -> str:
-    """Return a string that names the simulators of a key, and the reason why the key has no effect."""
+    """Return text that names the simulators which have this key, and the reason why the key has no effect."""
     return f"a key of GPGPU-Sim and similar forks, unknown to BookSim2: {IDLE[key]}"

@@ -1,7 +1,7 @@
 """Parses BookSim2's configurations: ``key = value;``, with comments after ``//``.
 
-A value is a whole number, a number with a point or an exponent, a word, or a list in braces without blanks. Each key
-accepts only certain types: some keys accept ``2.0`` but not ``2``.
+A value is a whole number, a number with a decimal point or an exponent, a word, or a list in braces without blanks.
+Each key accepts only values of certain types. For example, some keys accept ``2.0`` but not ``2``.
 
 ONNXim's files have sections instead: ``[config]``, then ``key = value`` on separate lines, without semicolons.
 """
@@ -24,7 +24,7 @@ Value = int | float | str
 # A comment line in a file with sections begins with one of these characters.
 _REMARKS = (";", "#", "//")
 
-# Tokens of the grammar. The longest match counts; among matches of equal length, the first token counts.
+# Kinds of tokens, each with its pattern. The kind with the longest match counts; of equal matches, the first kind.
 _LEXEMES = (
     ("comment", re.compile(r"//[^\n]*")),
     ("blank", re.compile(r"[ \t\r]+")),
@@ -47,7 +47,7 @@ class Assignment:
     value : int, float or str
         The value, with the type that follows from the grammar.
     place : str
-        File and line, such as ``torus88:12``, or the words for the command line.
+        File and line, such as ``torus88:12``; for the command line, the word ``key=value`` itself.
     """
 
     key: str
@@ -92,7 +92,7 @@ def parse(text: str, name: str) -> list[Assignment]:
 
 
 def parse_override(word: str) -> Assignment:
-    """Return the assignment of a ``key=value`` word of the command line."""
+    """Return the assignment that a word ``key=value`` of the command line makes."""
     found = _assignments(list(_tokens(word + ";")), lambda _: word)
     if len(found) != 1:
         _fail(word, "it is not a single setting", "write key=value, e.g. injection_rate=0.2")
@@ -105,13 +105,13 @@ def file_of(one: Assignment) -> str:
 
 
 def _has_sections(text: str) -> bool:
-    """Return whether the first line with content is the heading of a section."""
+    """Return whether the first line that is neither empty nor a comment is the heading of a section."""
     lines = (line.strip() for line in text.split("\n"))
     return next((line for line in lines if line and not line.startswith(_REMARKS)), "").startswith("[")
 
 
 def _lines(text: str, name: str) -> Iterator[Assignment]:
-    """Return the assignments of a file with sections, one per line."""
+    """Yield the assignments of a file with sections, which has one assignment per line."""
     for number, line in enumerate(text.split("\n"), 1):
         words, place = line.strip(), f"{name}:{number}"
         if not words or words.startswith(_REMARKS) or (words.startswith("[") and words.endswith("]")):
@@ -186,7 +186,7 @@ def _fail(place: str, what: str, help: str) -> NoReturn:
 
 
 def tokenize(text: str) -> list[str]:
-    """Split a list value into its elements at the outer braces, like BookSim2. Any other text is one element.
+    """Split a list such as ``{a,b}`` into its elements, like BookSim2. Any text that is not a list is one element.
 
     Examples
     --------
@@ -210,19 +210,19 @@ def tokenize(text: str) -> list[str]:
 
 
 def leading_int(text: str) -> int:
-    """Return the integer at the beginning of a string, like C's ``atoi``; 0 without an integer."""
+    """Return the integer at the beginning of a string, like C's ``atoi``; 0 if there is none."""
     match = re.match(r"\s*([+-]?[0-9]{1,18})", text)
     return int(match[1]) if match else 0
 
 
 def leading_float(text: str) -> float:
-    """Return the number at the beginning of a string, like C's ``atof``; 0 without a number."""
+    """Return the number at the beginning of a string, like C's ``atof``; 0 if there is none."""
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text)
     return float(match[0]) if match else 0.0
 
 
 def call(text: str) -> tuple[str, list[str]]:
-    """Split a call into name and arguments: 8 and 3 in ``tornado({8,3})``, but only ``8,3`` in ``tornado(8,3)``."""
+    """Split a call into name and arguments. ``tornado({8,3})`` has two, 8 and 3; ``tornado(8,3)`` has only ``8,3``."""
     name, bracket, rest = text.partition("(")
     if not bracket:
         return name, []

@@ -33,8 +33,8 @@ FLOATS = {
     "stopping_thres": 0.05, "acc_stopping_thres": 0.05,
 }  # fmt: skip
 
-# Keys with strings. A key that is also in a table of numbers accepts a string (a list with a value for each class, or
-# `time`) instead of the number.
+# Keys that accept strings. A key that is also in `INTS` or `FLOATS` accepts a string instead of the number: a list with
+# a value for each class, or the word `time`.
 TEXTS = {
     "channel_file": "", "topology": "torus", "routing_function": "none", "fail_seed": "", "router": "iq",
     "spec_sw_allocator": "prio", "buffer_policy": "private",
@@ -63,8 +63,7 @@ _VC_RANGES = "it divides VCs between requests and replies, which exist only with
 _SHARED = "it is only for shared buffers, but buffer_policy is private"
 _SPECULATION = "it is only for speculative switch allocation, but speculative is 0"
 
-# For each key without effect, the reason: BookSim2 never reads the key, or does not read it under some settings of
-# other keys.
+# Keys without effect, each with the reason: BookSim2 never reads the key, or not with some values of other keys.
 IDLE = {
     "alloc_iters": "BookSim2 does not pass it to its allocators; iterations are part of a name such as `islip(4)`",
     "arb_type": (

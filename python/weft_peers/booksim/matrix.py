@@ -1,4 +1,4 @@
-"""Converts traffic patterns of BookSim2 to matrices of integers: traffic from each terminal to each terminal."""
+"""Converts traffic patterns of BookSim2 to matrices: an integer weight for each pair of terminals."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
     from weft_peers.booksim.models import Pattern
 
-# Maximum number of terminals of a matrix: at this size its file has some megabytes.
+# Maximum number of terminals of a matrix. The file of a matrix of this size has some megabytes.
 MOST = 2048
 
 
 def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
     """Return the matrix of a pattern as CSV text.
 
-    If `homes` gives the routers of the terminals, terminals are renumbered router by router.
+    If `homes` is given, which lists the router of each terminal, terminals are renumbered router by router.
     """
     order = sorted(range(terminals), key=lambda terminal: (homes[terminal] if homes else 0, terminal))
     rows = []
@@ -28,7 +28,7 @@ def csv(pattern: Pattern, terminals: int, homes: Sequence[int] | None) -> str:
 
 
 def destinations(pattern: Pattern, source: int, terminals: int) -> Mapping[int, int]:
-    """Return the weights of all destinations of a terminal. The sum of the weights is the same for all terminals."""
+    """Return the weight of each destination of a terminal. The sum of the weights is equal for all source terminals."""
     found: Counter[int] = Counter()
     for destination, weight in _DESTINATIONS[pattern.name](pattern, source, terminals):
         found[destination] += weight
@@ -51,7 +51,7 @@ def _asymmetric(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple
 def _taper64(pattern: Pattern, source: int, terminals: int) -> Iterable[tuple[int, int]]:  # noqa: ARG001
     """Return the weights of the destinations of a terminal in an 8 x 8 grid.
 
-    Half of its packets go to all terminals, half go to the 3 x 3 terminals around it.
+    Half of the packets go to all 64 terminals, half go to the 3 x 3 terminals around the source, including itself.
     """
     around = [8 * row + column for row in (-1, 0, 1) for column in (-1, 0, 1)]
     return [(place, 9) for place in range(64)] + [((source + step) % 64, 64) for step in around]

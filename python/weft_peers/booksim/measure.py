@@ -1,4 +1,4 @@
-"""Converts BookSim2's phases (warm-up, samples, drain), batches and repeated runs."""
+"""Converts the phases of a BookSim2 run (warm-up, samples, drain), batches, and repeated runs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from weft_peers.expressible import amount
 if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
 
-# BookSim2 ends its measurement when this number of consecutive samples agree.
+# BookSim2 ends its measurement when this number of consecutive samples have similar results.
 _AGREEING = 3
 # Minimum length of a window [cycles]: Weft divides a window into batches to compute a confidence interval.
 _LEAST = 10
 
 
 def measure(draft: Draft) -> None:
-    """Add the phases of a run to the draft of the scenario."""
+    """Add the warm-up, window and drain of a run to the draft of the scenario."""
     config = draft.config
     if "sim_type" in config.of_device:
         return
@@ -58,7 +58,10 @@ def _phases(draft: Draft) -> None:
 
 
 def _repeat(draft: Draft, *keys: str) -> None:
-    """Set the seed. BookSim2 repeats a run with several seeds. The number of seeds is the product of these keys."""
+    """Set the seed or seeds.
+
+    BookSim2 repeats a run with other random numbers; the product of these keys is the number of runs.
+    """
     config = draft.config
     count = prod(config.at_least(key, 1) for key in keys)
     if config.text("seed"):

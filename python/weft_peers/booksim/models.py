@@ -1,10 +1,10 @@
 """Maps BookSim2's models to their counterparts in Weft. ``weft import`` and ``weft validate`` share this mapping.
 
-Meaning of BookSim2's numbers: hops are routers visited (links + 1). Load and accepted rate are flits/node/cycle. A
-channel of latency L delivers after L + 1 cycles. In Weft the extra cycle is part of the router delay and of the
+Meaning of BookSim2's numbers: Hops are the routers visited (links + 1). Load and accepted rate are in flits/node/cycle.
+A channel of latency L delivers after L + 1 cycles. In Weft the extra cycle is part of the router delay and of the
 ejection delay (1). The zero-load latency T0 = routers * delay + sum(L) + 1 + (flits - 1) is therefore the same. Credits
-take one cycle more than the link. A packet gets a VC one step before it crosses the switch, even if the VC has no room
-for the whole packet (wormhole).
+take one cycle more than the latency of the link. A packet gets a VC one allocation step before it crosses the switch,
+even if the VC has no room for the whole packet (wormhole).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class Routing:
     model : dict
         The routing in Weft.
     vcs : mapping of str to int
-        VCs of link classes that use fewer than ``num_vcs``.
+        Number of VCs of the link classes that have fewer VCs than BookSim2's key ``num_vcs``.
     router : mapping
         Settings of the router that the routing needs.
     classes : int
-        Number of VC classes in Weft for each VC class in BookSim2. Links between routers get this multiple of
-        ``num_vcs`` VCs, if Weft allows this number.
+        Number of VC classes in Weft for each VC class in BookSim2. Links between routers get this number times
+        ``num_vcs`` VCs, if Weft allows that many.
     least_vcs : int
         Number of VCs that BookSim2 needs.
     parts : int
-        Number of packet classes among which BookSim2 divides the VCs. Remaining VCs belong to all classes.
+        Number of kinds of packets among which BookSim2 divides the VCs of a link. All kinds share the remaining VCs.
     differs : str
         Text on a difference between Weft and BookSim2, and on its consequence; empty if there is none.
     """
@@ -114,7 +114,8 @@ ROUTINGS = {
     ),
 }
 
-# Routing functions with one next hop for each router and destination. The import converts them to a table.
+# Routing functions with a single next hop for each router and destination, which the import converts to a routing
+# table.
 TABLED = {
     ("flatfly", "ran_min"),
     ("cmesh", "dor"),
@@ -137,7 +138,7 @@ FOREIGN_ALLOCATORS = ("pim", "loa", "wavefront", "rr_wavefront", "select", "max_
 
 
 def grid(kind: str, widths: Sequence[int], terminals: int) -> Model:
-    """Return a mesh, torus or flattened butterfly, with the number of routers in each dimension."""
+    """Return a mesh, torus or flattened butterfly. `widths` is the number of routers in each dimension."""
     return {kind: {"widths": list(widths), "terminals_per_router": terminals}}
 
 
@@ -162,9 +163,9 @@ def fattree(k: int, n: int) -> Model:
 def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allocator: Model) -> Model:
     """Return the counterpart of BookSim2's input-queued router.
 
-    BookSim2's router routes a head after the previous packet has left the VC, and then requests a VC. Weft's router
-    requests the VC earlier by the routing delay, and the flit leaves later by the same time. The credit round trip of a
-    head is the same in both.
+    BookSim2's router computes the route of a head when the previous packet has left its VC, and then requests an output
+    VC. Weft's router requests the output VC earlier by the routing delay, and the flit leaves later by the same time.
+    The credit round trip of a head is therefore the same in both.
     """
     return {
         "delay": amount(delay, "cycle"),
@@ -179,7 +180,7 @@ def router(delay: int, routing_delay: int, speedup: int, credit_delay: int, allo
 
 
 def allocator(text: str) -> Model:
-    """Return the counterpart of an allocator. ``islip`` has one iteration, ``islip(4)`` four.
+    """Return the counterpart of an allocator of BookSim2. ``islip`` has one iteration, ``islip(4)`` has four.
 
     Separable allocators have one iteration and round-robin arbiters.
     """
@@ -202,10 +203,10 @@ class Pattern:
     name : str
         Name in BookSim2.
     radix, digits : int
-        Base and number of digits of the terminal ids that tornado and neighbor shift; sizes of the groups and rows of
-        other patterns follow from the base.
+        Base, and number of digits, of the terminal ids that `tornado` and `neighbor` shift. For other patterns, the
+        base gives the sizes of groups and rows.
     targets : tuple of (int, int)
-        Hot spots with their weights.
+        Hot spots, each with its weight.
     excluded : tuple of int
         Terminals to which `background` sends nothing.
     seed : int
@@ -234,9 +235,9 @@ PATTERNS = (*PLAIN, *WRITTEN_OUT, "tornado", "neighbor", "bad_dragon", "hotspot"
 
 
 def read_pattern(text: str, setting: Callable[[str], int]) -> Pattern:
-    """Read the name and the arguments of a pattern. Omitted arguments come from settings (k, n, xr, perm_seed).
+    """Read the name and the arguments of a pattern. Omitted arguments come from the keys k, n, xr and perm_seed.
 
-    ``tornado({8,3,1})`` has three arguments, ``tornado(8,3,1)`` one: BookSim2 reads it as 8.
+    ``tornado({8,3,1})`` has three arguments. ``tornado(8,3,1)`` has one, which BookSim2 reads as 8.
     """
     name, arguments = call(text)
 
@@ -261,15 +262,15 @@ def read_pattern(text: str, setting: Callable[[str], int]) -> Pattern:
 
 
 def pattern(found: Pattern, terminals: int | None = None) -> Model | None:
-    """Return the counterpart of a pattern; ``None`` if Weft has none and needs a matrix.
+    """Return the counterpart of a pattern; ``None`` if Weft has none, so that the import must write a matrix.
 
     Parameters
     ----------
     found : Pattern
         The pattern.
     terminals : int, optional
-        Number of terminals. If it exceeds the ids that the digits can express, all terminals send to the first
-        terminals.
+        Number of terminals. If there are more than the digits of `tornado` or `neighbor` can express, all terminals
+        send to those that the digits can express.
     """
     if found.name in ("tornado", "neighbor"):
         whole = terminals in (None, found.radix**found.digits)

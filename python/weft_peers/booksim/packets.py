@@ -1,4 +1,4 @@
-"""Converts BookSim2's packets: lengths in flits, also of requests and replies."""
+"""Converts BookSim2's packet lengths [flits], also those of requests and replies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft_peers.expressible import amount
 if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
 
-# Packet lengths [flits], each with its weight among all packets.
+# Packet lengths [flits], each with its weight in the random choice of a length.
 Lengths = dict[int, float]
 
 _KINDS = ("read_request", "write_request", "read_reply", "write_reply")
@@ -18,9 +18,9 @@ SIZES = tuple(f"{kind}_size" for kind in _KINDS)
 
 
 def packet_flits(draft: Draft, classes: int, place: int = 0) -> Lengths:
-    """Return the lengths of the packets of a class [flits], with their weights.
+    """Return the packet lengths of traffic class `place` [flits], with their weights.
 
-    If packets get replies, only requests count.
+    If packets are requests and replies, the result has only the requests.
     """
     if answered(draft, classes):
         return _requests(draft, classes)
@@ -41,7 +41,7 @@ def packet_flits(draft: Draft, classes: int, place: int = 0) -> Lengths:
 
 
 def _weights(draft: Draft, sizes: int, place: int) -> list[int]:
-    """Return the weight of each packet length. A list that is too short is extended with its last number."""
+    """Return the weight of each packet length. If the list of weights is too short, its last number is repeated."""
     config = draft.config
     if sizes == 1:
         return [1]
@@ -91,7 +91,7 @@ def mean(lengths: Lengths) -> float:
 
 
 def packet(lengths: Lengths) -> Any:
-    """Return the packet lengths as the value of a scenario's ``packet``."""
+    """Return the packet lengths as a value of the scenario key ``packet``."""
     if len(lengths) == 1:
         return amount(next(iter(lengths)), "flit")
     return {"mix": [{"size": amount(flits, "flit"), "weight": weight} for flits, weight in lengths.items()]}

@@ -1,4 +1,4 @@
-"""Converts BookSim2's traffic patterns: to a model if Weft has one, otherwise to a file with the matrix."""
+"""Converts BookSim2's traffic patterns to patterns of Weft, or to files with a traffic matrix if Weft has none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def checked(draft: Draft, text: str, terminals: int) -> Pattern:
-    """Read a pattern, and check that BookSim2 accepts its arguments."""
+    """Read a traffic pattern, and check that BookSim2 accepts its arguments."""
     config = draft.config
     name, arguments = call(text)
     if "traffic" in config.of_device:
@@ -109,7 +109,7 @@ _CHECKS: dict[str, Callable[[Draft, Pattern, int], None]] = {
 def model(draft: Draft, found: Pattern, network: Network, mark: str) -> dict[str, Any]:
     """Return the pattern in Weft.
 
-    If a matrix is needed, its file is added to the draft, with a name that contains `mark`.
+    If a traffic matrix is needed, its file is added to the draft, with a name that contains `mark`.
     """
     numbered = network.homes is None or found.name in ("uniform", "randperm")
     known = models.pattern(found, network.terminals)
@@ -129,7 +129,7 @@ def model(draft: Draft, found: Pattern, network: Network, mark: str) -> dict[str
 
 
 def _same_groups(found: Pattern, network: Network) -> bool:
-    """Return whether the groups of the pattern equal the groups of the network."""
+    """Return whether the groups of pattern `bad_dragon` equal those of the network; true for other patterns."""
     if found.name != "bad_dragon":
         return True
     return bool(network.topology.get("dragonfly", {}).get("terminals_per_router") == found.radix)

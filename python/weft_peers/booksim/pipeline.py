@@ -1,10 +1,10 @@
 """Computes the time of an uncontended head flit in BookSim2's input-queued router [cycles].
 
 We compared this model with measurements of commit 28f4329: one router at load 0.002, speedups from 1.0 to 3.0, and all
-legal delays up to 2. The router makes `speedup` internal steps per cycle (if this is not an integer, some cycles have
-one step more than others). Each pipeline stage begins in the step after the end of the previous stage. A stage of delay
-1 ends in the step in which it begins; a stage of delay d > 1 ends in the first step of the cycle that is d - 1 cycles
-later. The flit leaves at the end of the cycle in which it has crossed the switch.
+legal delays up to 2. The router makes `speedup` internal steps per cycle. If `speedup` is not an integer, some cycles
+have one step more than others. Each pipeline stage begins in the step after the end of the previous stage. A stage of
+delay 1 ends in the step in which it begins; a stage of delay d > 1 ends in the first step of the cycle that is d - 1
+cycles later. The flit leaves at the end of the cycle in which it has crossed the switch.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# For a speedup with two decimals, the number of steps per cycle repeats after this number of cycles.
+# For a speedup with two decimals, the sequence of steps per cycle repeats after this number of cycles.
 _ROUND = 100
 
 
 def head_delays(stages: Sequence[int], speedup: float) -> set[int]:
-    """Return the numbers of cycles that a head flit can spend in a router, over all cycles in which it can arrive.
+    """Return all times that a head flit can spend in a router, which depend on the cycle of its arrival [cycles].
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _delay(stages: Sequence[int], steps: Sequence[int], arrival: int) -> int:
 
 
 def aborts(routing: int, vc_allocation: int, switch_allocation: int, speedup: float) -> bool:
-    """Return whether BookSim2 stops with a failed assertion, because a slow allocator follows a fast stage.
+    """Return whether BookSim2 stops with a failed assertion, because a slow allocation stage follows a fast stage.
 
     We found these conditions by running BookSim2.
     """

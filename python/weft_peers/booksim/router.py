@@ -18,14 +18,14 @@ _PRIORITIES = {"none": "round_robin", "age": "age", "network_age": "network_age"
 _WITHOUT_PRIORITY = ("islip", "pim", "loa")
 _FOREIGN_PRIORITIES = ("local_age", "queue_length", "hop_count", "sequence")
 _POLICIES = ("private", "shared", "limited", "dynamic", "shifting", "feedback", "simplefeedback")
-# At this internal speedup and above, packets of several flits take the same time in Weft as we measured in BookSim2.
+# At this internal speedup and above, packets of several flits take as long in Weft as in our measurements of BookSim2.
 _SAME = 3
 # Maximum number of allocation steps per cycle.
 _MOST_STEPS = 16
 
 _STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 
-# Settings that must be 0 for Weft's router. For each, the consequence of another value.
+# Keys that must be 0 to be equal to Weft's router. For each, the consequence if BookSim2 has another value.
 _OFF = {
     "vc_busy_when_full": "a head may take a VC before it has a credit: saturation may differ",
     "vc_prioritize_empty": "Weft does not prefer empty VCs: saturation may differ",
@@ -65,10 +65,10 @@ def router(draft: Draft, packet: int) -> dict[str, Any]:
 
 
 def buffers(draft: Draft, packets: set[int]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the buffer of a VC and the flow control for packets of these lengths, as entries of `links` and `router`.
+    """Return the buffer of a VC, as an entry of `links`, and the flow control for these packet lengths, for `router`.
 
-    With `wait_for_tail_credit` a VC holds only one packet at a time. Weft then gives the buffer room for one packet,
-    and a packet enters only an empty buffer.
+    With `wait_for_tail_credit` a VC holds only one packet at a time. In Weft the buffer then has room for one packet,
+    and a packet enters the buffer only if it is empty.
     """
     config = draft.config
     if config.choose("buffer_policy", _POLICIES) != "private":
@@ -98,9 +98,9 @@ def _share(draft: Draft) -> int:
 
 
 def _ports(draft: Draft) -> int:
-    """Return the number of switch steps per cycle that replaces BookSim2's input and output speedup.
+    """Return the number of allocation steps per cycle that replaces BookSim2's input and output speedups.
 
-    In a step, each input sends at most one flit, and each output receives at most one.
+    In an allocation step, each input sends at most one flit, and each output receives at most one.
     """
     speedups = {key: draft.config.at_least(key, 1) for key in ("input_speedup", "output_speedup")}
     for key, speedup in speedups.items():
@@ -113,8 +113,8 @@ def _ports(draft: Draft) -> int:
 def _pipeline(draft: Draft) -> tuple[int, int, int]:
     """Return three numbers of the router's pipeline.
 
-    They are the cycles of an uncontended head, the cycles that a head waits behind another packet, and the steps per
-    cycle.
+    The numbers are: cycles that an uncontended head spends in the router, additional cycles of a head behind another
+    packet in its VC (see `_turn`), and allocation steps per cycle.
     """
     config = draft.config
     routing, prepare = config.at_least("routing_delay", 0), config.at_least("st_prepare_delay", 0)
@@ -160,7 +160,7 @@ def _pipeline(draft: Draft) -> tuple[int, int, int]:
 
 
 def _turn(draft: Draft, routing: int, speedup: float) -> int:
-    """Return the whole cycles that a head waits for its route after the previous packet has left the VC.
+    """Return the number of whole cycles that a head waits for its route after the previous packet has left its VC.
 
     At speedup 1 the head waits for the delay of the routing stage. At higher speedups, the stage ends in the first
     internal step of a later cycle.
@@ -181,11 +181,11 @@ def _turn(draft: Draft, routing: int, speedup: float) -> int:
 
 
 def _credits(draft: Draft, packet: int, turn: int) -> int:
-    """Return the extra cycles of a credit on a link, beyond the link's latency and the one cycle that is always added.
+    """Return the cycles that a credit takes beyond the link's latency and the one cycle that is always added.
 
-    A credit is sent when a flit leaves its buffer slot. In Weft the routing delay lets each flit leave a router `turn`
-    cycles later; in BookSim2 it delays only heads. For packets of several flits, credits in Weft return earlier by this
-    time to compensate.
+    A router sends a credit when a flit leaves its buffer slot. In Weft each flit leaves a router `turn` cycles later
+    because of the routing delay; in BookSim2 only heads do. To compensate, credits in Weft return earlier by this time
+    if packets have several flits.
     """
     delay = draft.config.at_least("credit_delay", 0)
     if packet == 1 or turn == 0:
@@ -231,7 +231,7 @@ def _priority(draft: Draft) -> dict[str, Any]:
         draft.idle("priority", "all packets have the same priority, because their classes have the same")
         name = "none"
     if name == "none" or (name == "class" and call(config.text("sw_allocator"))[0] in _WITHOUT_PRIORITY):
-        # with these allocators, priorities of classes have an effect only at terminals, in both simulators
+        # with these allocators, priorities of classes have an effect only at terminals, in BookSim2 and in Weft
         return {"priority": "round_robin"}
     if config.whole("vc_priority_donation"):
         draft.approximate("vc_priority_donation", "only the priority of the packet at the front of a VC counts")
@@ -242,7 +242,7 @@ def _priority(draft: Draft) -> dict[str, Any]:
 
 
 def has_priorities(config: Config) -> bool:
-    """Return whether the traffic classes have different priorities that have an effect."""
+    """Return whether traffic classes have different priorities, and BookSim2 uses the priorities of classes."""
     classes = config.at_least("classes", 1)
     return config.text("priority") == "class" and len(set(config.wholes("class_priority", classes))) > 1
 

@@ -1,4 +1,4 @@
-"""Converts BookSim2's topologies and routing functions to those of a scenario."""
+"""Converts BookSim2's topologies and routing functions to values of a scenario."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft_peers.booksim.draft import Draft
     from weft_peers.booksim.wiring import Wiring
 
-# Maximum number of routers. A greater k^n is a typing error, and even its computation would take long.
+# Maximum number of routers. If k^n is greater, k or n has a typing error; even the computation of k^n could take long.
 _MOST = 1 << 20
 _MOST_VCS = 16
 
@@ -38,9 +38,9 @@ class Network:
     keys : tuple of str
         BookSim2 keys from which the network comes.
     homes : list of int or None
-        Router of each terminal, if BookSim2 does not number terminals router by router.
+        Router of each terminal, if BookSim2 does not number terminals router by router; otherwise ``None``.
     credits : dict of str to int or None
-        Latency [cycles] of the credits on channels of a link class, if it differs from the latency of the flits.
+        Latency [cycles] of the credits on channels of each link class, where it differs from the latency of the flits.
     """
 
     topology: dict[str, Any]
@@ -52,7 +52,7 @@ class Network:
 
 
 def network(draft: Draft) -> Network:
-    """Add the topology to the draft."""
+    """Add the topology to the draft, and return the network."""
     config = draft.config
     topology = config.choose("topology", _BUILDERS)
     if config.text("routing_function") == "none":
@@ -71,7 +71,9 @@ def network(draft: Draft) -> Network:
 
 
 def _planes(draft: Draft) -> int:
-    """Return the number of subnets, which become planes; refuse subnets that would change the traffic.
+    """Return the number of BookSim2's subnets, which become planes of the scenario.
+
+    Refuse subnets that change the traffic.
 
     BookSim2 chooses one subnet at random for each packet of a Bernoulli source. Therefore each plane gets an equal
     share of the load. With ``use_read_write`` each kind of packet has a separate subnet.
@@ -102,7 +104,8 @@ def _planes(draft: Draft) -> int:
 def _failures(draft: Draft, topology: str) -> None:
     """Refuse links that fail at random.
 
-    BookSim2 has code for failed links in two topologies, but this code stops with an error before it chooses a link.
+    BookSim2 has code for failed links in two topologies. In both, BookSim2 stops with an error before it chooses a
+    link.
     """
     if topology in ("flatfly", "dragonflynew", "anynet"):
         draft.idle(
@@ -117,7 +120,7 @@ def _failures(draft: Draft, topology: str) -> None:
 
 
 def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any]:
-    """Add links and routing to the draft, and return the settings of the router that the routing needs."""
+    """Add the links and the routing to the draft, and return the router settings that the routing needs."""
     config = draft.config
     topology, function = config.text("topology"), config.text("routing_function")
     vcs = config.at_least("num_vcs", 1)
@@ -154,7 +157,7 @@ def links(draft: Draft, found: Network, buffer: dict[str, Any]) -> dict[str, Any
 
 
 def _vcs(routing: models.Routing, name: str, vcs: int) -> int:
-    """Return the number of VCs of each link of a class."""
+    """Return the number of VCs of each link of class `name`; `vcs` is BookSim2's ``num_vcs``."""
     if name in routing.vcs:
         return routing.vcs[name]
     return vcs if name == "terminal" else min(vcs * routing.classes, _MOST_VCS)
@@ -167,7 +170,7 @@ def _link_keys(config: Config, name: str) -> list[str]:
 
 
 def _why(config: Config, name: str, fewer: bool) -> str:
-    """Return a remark on latencies and numbers of VCs that differ from the values of the keys."""
+    """Return a remark on a link class whose latencies or numbers of VCs do not equal the values of BookSim2's keys."""
     fixed = name != "default" or "use_noc_latency" not in config.read
     shown = "the file sets the latencies" if config.text("topology") == "anynet" and name == "default" else ""
     shown = shown or ("the latency is fixed in BookSim2" if fixed else "")
@@ -181,7 +184,11 @@ def _functions(topology: str) -> list[str]:
 
 
 def _foreign(draft: Draft, topology: str, function: str, needs: Mapping[str, str] | None = None) -> bool:
-    """Refuse a routing that Weft lacks. `needs` names settings; if they are missing, further routings are refused."""
+    """Refuse a routing function that Weft lacks, and return whether it was refused.
+
+    The remedy lists the routing functions that Weft has. `needs` adds the settings that such a routing function
+    requires.
+    """
     if function not in models.FOREIGN.get(topology, ()):
         return False
     known = [name for name in _functions(topology) if name not in models.FOREIGN[topology]]
@@ -243,7 +250,7 @@ def _dragonfly(draft: Draft, function: str) -> Network:  # noqa: ARG001
 
 
 def _floor(draft: Draft) -> tuple[int, int]:
-    """Return the number of terminals of a router, and the number of routers in a row of the chip's floor plan."""
+    """Return the number of terminals per router, and the number of routers in a row of the chip's floor plan."""
     config = draft.config
     c = config.at_least("c", 1)
     x, y, xr, yr = (config.at_least(key, 1) for key in ("x", "y", "xr", "yr"))
@@ -317,7 +324,7 @@ def _anynet(draft: Draft, function: str) -> Network:  # noqa: ARG001
         config.fail("network_file", "topology = anynet needs a file", "write network_file = FILE;")
     path = config.folder("network_file") / file
     if not path.exists():
-        path = Path(file)  # BookSim2 looks in its current folder
+        path = Path(file)  # BookSim2 searches its current folder
     built = anynet.read(text_of(path), str(path))
     return _written(draft, built, anynet.shortest(built, str(path)), ("network_file",))
 
@@ -335,9 +342,9 @@ def _written(
 
 
 def _credits(draft: Draft, built: Wiring, keys: tuple[str, ...]) -> dict[str, int]:
-    """Return the latency of credits for each link class.
+    """Return the latency of credits for each link class in which it differs from that of flits.
 
-    If a class has several latencies in the opposite direction, the draft gets a note instead.
+    If the opposite channels of a class have several latencies, the draft gets a note instead.
     """
     found = built.credit_latencies()
     several = sorted(there for there, back in found.items() if len(back) > 1)

@@ -24,7 +24,7 @@ _KINDS = (*_REQUESTS, "read_reply", "write_reply")
 
 
 def traffic(draft: Draft, network: Network, lengths: Sequence[Lengths]) -> None:
-    """Add patterns, loads and packets to the draft; ``lengths`` has the packet lengths of each class."""
+    """Add patterns, loads and packets to the draft. ``lengths`` has the packet lengths of each traffic class."""
     config, classes = draft.config, len(lengths)
     batch = config.text("sim_type") == "batch"
     loads = [1.0] * classes if batch else _loads(draft, lengths)
@@ -58,7 +58,7 @@ def _several(
 ) -> None:
     """Add a message class and a job for each traffic class.
 
-    The message classes share all VCs, and each class has a queue in every network interface.
+    The message classes share all VCs. In every network interface, each message class has its own queue.
     """
     config, classes = draft.config, len(lengths)
     priorities = config.wholes("class_priority", classes) if has_priorities(config) else [0] * classes
@@ -95,7 +95,7 @@ def _load(draft: Draft, load: float) -> float:
 
 
 def _loads(draft: Draft, lengths: Sequence[Lengths]) -> list[float]:
-    """Return the load of each class [flits/terminal/cycle]."""
+    """Return the load of each traffic class [flits/terminal/cycle]."""
     config, classes = draft.config, len(lengths)
     rates = config.reals("injection_rate", classes)
     flits = [mean(own) for own in lengths]
@@ -119,7 +119,7 @@ def _patterns(draft: Draft, network: Network, classes: int) -> list[Any]:
 
 
 def _injection(draft: Draft, load: float, flits: float, process: str) -> tuple[Any, ...] | None:
-    """Return the injection process of a class with its BookSim2 keys; ``None`` if it is refused."""
+    """Return the injection process of a traffic class, followed by its BookSim2 keys; ``None`` if it is refused."""
     config = draft.config
     name, arguments = call(process)
     if name not in ("bernoulli", "on_off"):
@@ -177,8 +177,8 @@ def _batch(draft: Draft, classes: int) -> None:
 
 
 def _replies(draft: Draft, classes: int) -> None:
-    # a reply enters the queue of its terminal when the request has arrived, and leaves in the next cycle at the
-    # earliest
+    # in BookSim2 a reply enters the queue of its terminal when the request has arrived, and leaves in the next cycle at
+    # the earliest
     reply: dict[str, Any] = {"packet": amount(reply_flits(draft, classes), "flit"), "turnaround": "1cycle"}
     if _divides_vcs(draft):
         draft.put("traffic.class", "requests", "use_read_write")
@@ -188,7 +188,7 @@ def _replies(draft: Draft, classes: int) -> None:
 
 
 def _divides_vcs(draft: Draft) -> bool:
-    """Add message classes for requests and replies with their ranges of VCs. Return false if both share all VCs."""
+    """Add message classes with ranges of VCs for requests and replies. Return false if both kinds share all VCs."""
     config = draft.config
     vcs, ranges = config.whole("num_vcs"), {}
     for kind in _KINDS:

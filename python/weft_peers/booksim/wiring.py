@@ -1,6 +1,6 @@
 """Builds networks of BookSim2 link by link: routers, links with their latencies, terminals, and next hops.
 
-The import writes each of these networks to a graph file and a routing table next to the scenario. Both files are text.
+The import writes such a network to two text files next to the scenario: a graph and a routing table.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ class Wiring:
             self.back[min(a, b), max(a, b)] = back
 
     def ways(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield each direction of each link: routers, latency, and latency of the opposite direction [cycles]."""
+        """Yield each direction of each link: from, to, latency, and latency of the opposite direction [cycles]."""
         for (a, b), there in sorted(self.links.items()):
             back = self.back.get((a, b), there)
             yield a, b, there, back
             yield b, a, back, there
 
     def credit_latencies(self) -> dict[int, set[int]]:
-        """Return, for each latency of a channel, the latencies that BookSim2 gives to the credits on it [cycles].
+        """Return, by latency of a channel, the latencies that BookSim2 gives to credits for the flits on it [cycles].
 
-        In BookSim2 a credit has the latency of the flit that it acknowledges, which arrived on the opposite channel.
-        The result has only channels whose opposite channel has a different latency.
+        In BookSim2 a credit takes as long as the flit that it acknowledges, which arrived on the opposite channel. The
+        result has only channels whose opposite channel has a different latency.
         """
         found = defaultdict[int, set[int]](set)
         different = {there for _, _, there, back in self.ways() if there != back}
@@ -63,7 +63,7 @@ class Wiring:
         return found
 
     def graph(self) -> str:
-        """Return the network as text in BookSim2's anynet format, in which a latency applies to one direction."""
+        """Return the network as text in BookSim2's format `anynet`, in which each direction has its own latency."""
         homes = defaultdict(list)
         for terminal, router in enumerate(self.terminals):
             homes[router].append(terminal)
@@ -76,7 +76,7 @@ class Wiring:
         )
 
     def table(self, following: Callable[[int, int], int]) -> str:
-        """Return the next hops of all routers toward routers with terminals, as CSV."""
+        """Return, as CSV, the next hop from each router to each router with terminals."""
         rows = (f"{at},{to},{following(at, to)}\n" for at, to in self._pairs())
         return "router,destination,next\n" + "".join(rows)
 
@@ -88,7 +88,7 @@ class Wiring:
 def flatfly(k: int, n: int, c: int, row: int, noc: bool) -> Wiring:
     """Build a flattened butterfly.
 
-    With `noc` the latency of a link is its length on a floor plan with `row` routers in a row.
+    If `noc` is true, the latency of a link is its length on a floor plan with `row` routers in a row.
     """
     side = round(c**0.5)
     wiring = Wiring(k**n, homes(k**n, c, row))
@@ -114,7 +114,10 @@ def terminal_latencies(c: int) -> set[int]:
 
 
 def dimension_order(k: int) -> Callable[[int, int], int]:
-    """Return the next hops on a flattened butterfly. Each hop corrects the lowest digit that differs."""
+    """Return the function that gives next hops on a flattened butterfly.
+
+    Each hop corrects the lowest digit that differs.
+    """
 
     def following(at: int, to: int) -> int:
         stride = 1
@@ -126,7 +129,7 @@ def dimension_order(k: int) -> Callable[[int, int], int]:
 
 
 def cmesh(k: int, noc: bool) -> Wiring:
-    """Build a mesh of k x k routers with 2 x 2 terminals each, and with express links along its four edges."""
+    """Build a mesh of k x k routers with 2 x 2 terminals each, and with long express links along its four edges."""
     wiring = Wiring(k * k, homes(k * k, 4, k))
     step, express = (2, k) if noc else (1, 1)
     for y in range(k):
@@ -143,9 +146,9 @@ def cmesh(k: int, noc: bool) -> Wiring:
 
 
 def mesh_order(k: int, express: bool) -> Callable[[int, int], int]:
-    """Return the next hops on the concentrated mesh: first x, then y.
+    """Return the function that gives next hops on the concentrated mesh (`cmesh`): first along x, then along y.
 
-    A long path begins with an express link if the source router has one.
+    If `express`, a hop takes an express link where the router has one and the distance is long enough.
     """
 
     def following(at: int, to: int) -> int:
@@ -173,7 +176,7 @@ def qtree() -> Wiring:
 
 
 def down_or_up(at: int, to: int) -> int:
-    """Return the next hops on the quad tree."""
+    """Return the next hop on the quad tree from router `at` to router `to`."""
     while to > at:
         parent = (to - 1) // 4
         if parent == at:
@@ -183,7 +186,10 @@ def down_or_up(at: int, to: int) -> int:
 
 
 def tree4() -> Wiring:
-    """Build a tree of 4, 8 and 16 routers, and 64 terminals. Each top router is linked to all middle routers."""
+    """Build a tree with three levels of 4, 8 and 16 routers, and 64 terminals.
+
+    Each top router is linked to all middle routers.
+    """
     wiring = Wiring(28, [12 + terminal // 4 for terminal in range(64)])
     for middle in range(8):
         for place in range(4):

@@ -1,6 +1,6 @@
 """Converts rows with results of BookSim2 to scenarios.
 
-`weft_peers.booksim.models` maps the models and documents the numbers.
+`weft_peers.booksim.models` maps BookSim2's models to Weft's, and says what BookSim2's numbers mean.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 
 
 def case(row: Mapping[str, str], line: int) -> Case:
-    """Read one row."""
+    """Make the case of a row in line `line` of the file."""
     visited = number(row["avg_hops"])
     theirs = Numbers(
         latency=number(row["avg_packet_latency"]),
@@ -95,9 +95,9 @@ def _router(params: Params) -> dict[str, Any]:
 
 
 def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
-    """Return the phases of BookSim2's run for ``measure``.
+    """Return the value of the scenario key ``measure`` with the phases of BookSim2's run.
 
-    The latency of a saturated row is not compared, so a short drain is enough.
+    If BookSim2's run saturated, latencies are not compared, so a short drain is enough.
     """
     measure = {
         "warmup": amount(params["warmup_cycles"], "cycle"),
@@ -106,7 +106,7 @@ def _measure(row: Mapping[str, str], params: Params) -> dict[str, Any]:
     return measure | ({"drain_limit": "1cycle"} if row["saturated"] == "true" else {})
 
 
-# Weft's counterpart of a topology of BookSim2, and the latency [cycles] of each link class.
+# Weft's counterpart of a topology of BookSim2, and the latency [cycles] of its links by link class.
 _Built = tuple[dict[str, Any], dict[str, str]]
 
 

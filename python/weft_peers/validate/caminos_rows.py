@@ -1,9 +1,9 @@
 """Converts rows with results of the simulator CAMINOS to scenarios.
 
 Meaning of CAMINOS's numbers: hops are links between routers, as in Weft. A load of 1 is one phit/server/cycle, and a
-phit is a flit in Weft. A message is one packet of `flit_size` phits (virtual cut-through). The `Basic` router of
-CAMINOS has no crossbar, so only buffers and links delay a packet. In Weft this router has delay 0 and a speedup equal
-to the number of VCs. Zero-load delay = sum of link delays + (phits - 1).
+phit is a flit in Weft. A message is one packet of `flit_size` phits (virtual cut-through switching). The `Basic` router
+of CAMINOS has no crossbar, so only buffers and links delay a packet. In Weft this router has delay 0 and a speedup
+equal to the number of VCs. Zero-load delay = sum of link delays + (phits - 1).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Links = dict[str, dict[str, Any]]
 
 
 def case(row: Mapping[str, str], line: int) -> Case:
-    """Read one row."""
+    """Make the case of a row in line `line` of the file."""
     saturated = row["status"] == "saturated"
     theirs = Numbers(
         latency=None if saturated else number(row["average_message_delay"]),
@@ -97,7 +97,7 @@ def _router(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _topology(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the topology, and the latency [cycles] of each link class."""
+    """Return the value of the scenario key ``topology``, and the latency [cycles] of its links by link class."""
     if hamming := re.fullmatch(r"Hamming\[([\d,]+)\]x(\d+)", row["topology"]):
         widths = [int(width) for width in hamming[1].split(",")]
         topology = {"hyperx": {"widths": widths, "terminals_per_router": int(hamming[2])}}
@@ -141,9 +141,10 @@ def _routing(row: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int]]:
 
 
 def _ugal(sensor: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return UGAL's choice at the source.
+    """Return Weft's counterpart of CAMINOS's UGAL, which chooses the path at the source.
 
-    It takes the path with the lower cost: q (minimal) or 2 q + 24 (detour), where q is the queue of the path [phits].
+    UGAL takes the path with the lower cost. The cost is q for the minimal path and 2 q + 24 for a detour, where q is
+    the queue of the path [phits].
     """
     options = {"intermediate": "router", "threshold": "24flits", "sensor": sensor}
     return {"dragonfly_ugal": options}, {"local": 4, "global": 2}

@@ -1,4 +1,4 @@
-"""Describes a row with results of another simulator (the peer), and the scenario that should give the same results."""
+"""Describes a row with results of another simulator (the peer), and the scenario that should give equal results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Numbers:
     latency : float or None
         Mean packet latency from creation to delivery of the tail [cycles].
     hops : float or None
-        Mean number of links between routers, also if the peer counts differently.
+        Mean number of links between routers that a packet crosses, converted if the peer counts differently.
     accepted : float or None
         Accepted load [flits/terminal/cycle].
     """
@@ -37,14 +37,14 @@ class Change:
     Attributes
     ----------
     of : str
-        Text on network and traffic. Rows with the same text differ only in the routing, so the orders in which they
-        settle are compared.
+        Text on network and traffic. Rows with equal text differ only in the routing. For such rows, Weft and the peer
+        must agree on the order in which the latencies of the routings settle.
     cycle : int
         Cycle in which the pattern changes, counted from the start of the run.
     bin : int
-        Width of the bins of the time of sending [cycles].
+        Width of the bins into which packets are sorted by time of sending [cycles].
     theirs : Response
-        The peer's latency by the time of sending, merged over its seeds.
+        The peer's latency by time of sending, over the packets of all its seeds.
     """
 
     of: str
@@ -68,15 +68,15 @@ class Case:
     theirs : Numbers
         Measurements of the peer.
     must_match, why, band
-        The criterion, its reason, and its band; see `weft_peers.validate.judge`. The band is an allowed difference, as
-        a share of the peer's number.
+        The criterion, the reason for it, and the allowed difference as a share of the peer's number; see
+        `weft_peers.validate.judge`.
     scenario : dict or None
-        The same network for Weft. It is ``None`` if Weft cannot express the network; `refusal` then has the reason.
+        Weft's scenario of the peer's run. It is ``None`` if Weft cannot express the run; `refusal` then has the reason.
     oblivious : bool
-        Whether the accepted load is at most the channel-load bound. An adaptive routing that takes detours can exceed
-        this bound.
+        Whether the accepted load cannot exceed the bound that channel loads give. An adaptive routing that takes
+        detours can exceed the bound.
     change : Change or None
-        If the pattern changes, the data that are compared instead of `theirs`.
+        If the traffic pattern changes during the run: the data that are compared instead of `theirs`.
     """
 
     line: int
