@@ -1,4 +1,4 @@
-"""Prints a table of ten networks: the memory and time that Weft estimates before a run, and those that the run uses.
+"""Compares, for ten networks, the memory and time that Weft estimates before a run with those that the run uses.
 
 .venv/bin/python tests/bench_estimates.py [NAME ...]
 """
@@ -52,7 +52,7 @@ def _grid(kind: str, *widths: int, terminals: int = 1) -> dict[str, Any]:
     return {kind: {"widths": widths, "terminals_per_router": terminals}}
 
 
-# topology, routing, VCs, flits of a packet, load, cycles of warm-up and of the window
+# for each network: topology, routing, VCs, flits of a packet, load, cycles of warm-up and of the window
 NETWORKS: dict[str, tuple[dict[str, Any], Any, int, int, float, int, int]] = {
     "torus-512": (_grid("torus", 8, 8, 8), "dimension_order", 4, 1, 0.2, 1000, 20000),
     "butterfly-512": (_grid("hyperx", 8, 8, terminals=8), "minimal", 6, 8, 0.3, 1000, 10000),
@@ -68,7 +68,7 @@ NETWORKS: dict[str, tuple[dict[str, Any], Any, int, int, float, int, int]] = {
 
 
 def scenario(name: str) -> dict[str, Any]:
-    """Return the scenario of a network of the table."""
+    """Return the scenario of a network in `NETWORKS`."""
     topology, routing, vcs, flits, load, warmup, window = NETWORKS[name]
     links: dict[str, Any] = {"default": {"latency": "10cycles", "vcs": vcs, "buffer": "64flits"}}
     if "dragonfly" in topology:
@@ -83,7 +83,7 @@ def scenario(name: str) -> dict[str, Any]:
     }
 
 
-# A network that needs very little memory, with the same kinds of models.
+# A network that needs very little memory, with models of the same families.
 SMALL = {
     "topology": {"hyperx": {"widths": [2, 2], "terminals_per_router": 2}},
     "routing": "minimal",
@@ -96,7 +96,7 @@ SMALL = {
 def measured(name: str, folder: Path, what: str) -> Any:
     """Run MEASURE in a separate process.
 
-    If `what` is ``time``, the process only estimates the time; otherwise it runs the point.
+    If `what` is ``time``, the process only estimates the time of the run; otherwise it runs the point.
     """
     file = folder / "scenario.yaml"
     file.write_text(json.dumps(scenario(name)), encoding="utf-8")

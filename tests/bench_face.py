@@ -1,7 +1,7 @@
 """Measures the speed of Weft's Python commands: `python tests/bench_face.py` prints wall and CPU seconds.
 
-The times include start-up. The commands read the results of one small run, copied under 500 names. The latency
-distribution has a million packets.
+The times include the start of Python. The commands read the results of one small run, copied to 500 points. For the
+plot of latency distributions, a result has a million packets.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def results(folder: Path) -> tuple[Path, Path]:
-    """Make results, and return two folders: of a sweep of many points, and of one point with a long histogram."""
+    """Make results, and return two folders: of a sweep of many points, and of a point with a long latency histogram."""
     one = weft.load(SCENARIO).run(out=folder / "one")
     summary, many = one.summaries[0], folder / "many"
     listed = []

@@ -61,7 +61,7 @@ class Page:
         return list(self.ask("Array.from(document.querySelectorAll(arguments[0]), e => e.textContent)", selector))
 
     def pixels(self) -> str:
-        """Return the pixels of the network's drawing. A test compares them to see if the drawing has changed."""
+        """Return the pixels of the network's drawing as text, by which a test can see if the drawing has changed."""
         return str(self.ask("document.getElementById('network-canvas').toDataURL()"))
 
     def complaints(self) -> list[Any]:

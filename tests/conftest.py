@@ -1,4 +1,4 @@
-"""Scenarios and sweeps that tests share, and the CPU time of each test file."""
+"""Shares scenarios and results among tests, and reports the CPU time of each test file."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ GOLDEN = Path(__file__).parent / "data" / "golden"
 
 # Budget of CPU time of each test file [s]. The entry `others` is the budget of each file that is not listed.
 BUDGETS = Path(__file__).parent / "data" / "cpu_budget.json"
-# The table of CPU times shows files with at least SHOWN seconds. It appears after runs of at least WORTH_A_TABLE
-# seconds.
+# The table of CPU times shows files with at least SHOWN seconds. It is printed if all tests together used at least
+# WORTH_A_TABLE seconds of CPU time.
 SHOWN, WORTH_A_TABLE = 5.0, 60.0
 
 # The test files that take longest, longest first. A pytest worker runs a whole file, so long files must not start last.
-# Tests of Slurm jobs mostly wait, so they start early, and other tests use the cores in the meantime.
+# Tests of Slurm jobs mostly wait. They also start early, so that other tests use the cores in the meantime.
 LONGEST = (
     "test_docs_site",
     "test_slurm",
@@ -42,13 +42,13 @@ LONGEST = (
     "test_reproduce",
 )
 
-# Weft forces every result to the disk. With thousands of results, tests would wait for the disk for a fifth of their
-# time. They therefore write into a memory folder, if the system has one that permits programs and has 1 GiB of room.
+# Weft waits until every result is on the disk. With thousands of results, tests would wait for a fifth of their time.
+# They therefore write into a folder in memory, if the system has one in which programs can run and 1 GiB is free.
 MEMORY, ENOUGH = Path("/dev/shm"), 1 << 30
 
 
 def memory_has_room() -> bool:
-    """Return whether the tests can write into the memory folder."""
+    """Return whether the tests can use the folder in memory."""
     if not os.access(MEMORY, os.W_OK):
         return False
     room = os.statvfs(MEMORY)
@@ -85,14 +85,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Send the CPU times of a pytest worker to the process that started it."""
+    """Send the CPU times that a pytest worker measured to the process that started the worker."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["seconds"] = dict(SECONDS)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add the CPU times of a pytest worker that has ended. A worker that died has sent no times."""
+    """Add the CPU times that a worker has sent at its end. A worker that was killed has sent no times."""
     for name, seconds in getattr(node, "workeroutput", {}).get("seconds", {}).items():
         SECONDS[name] += seconds
 
@@ -133,7 +133,7 @@ sweep:
   traffic.load: [0.05, 0.1, 0.4]
 """
 
-# A ring with one VC, in which every packet can wait for the next packet: a deadlock.
+# A ring of routers with one VC, in which all packets can wait for each other in a cycle: a deadlock.
 RING = """\
 topology: {torus: {widths: [8], terminals_per_router: 1}}
 links: {default: {latency: 1cycle, vcs: 1, buffer: 4flits}}
@@ -145,7 +145,8 @@ sweep: {traffic.load: [0.01, 1.0]}
 """
 
 
-# A network with sleeping links, and with all recordings of Weft. Tornado over dimension order saturates at 0.25.
+# A sweep with links that sleep, and with several recordings. Tornado with dimension-order routing saturates at load
+# 0.25.
 RECORDED = """\
 name: recorded
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 4}}
@@ -179,7 +180,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """Write the scenario file of a sweep of twelve points. Tornado over dimension order saturates at load 0.25."""
+    """Write the scenario file of a sweep of twelve points.
+
+    Tornado with dimension-order routing saturates at load 0.25.
+    """
     path = tmp_path / "small.yaml"
     path.write_text(SMALL, encoding="utf-8")
     return path
@@ -194,7 +198,7 @@ def ring(tmp_path: Path) -> Path:
 
 
 def made(root: Path, runs: list[tuple[dict[str, Any], dict[str, Any]]]) -> Results:
-    """Make results of points with given coordinates and numbers, without a simulation."""
+    """Make results without a simulation. `runs` has the coordinates and the numbers of each point."""
     listed = []
     for number, (coordinates, numbers) in enumerate(runs):
         load = coordinates.get("traffic.load", 0.1)

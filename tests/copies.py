@@ -1,7 +1,7 @@
-"""Runs programs in copies (forks) of a process that has loaded Weft, to save the half second of loading.
+"""Runs programs in copies (forks) of a process that has already imported Weft, which saves half a second per program.
 
-A copy is a separate process: it receives signals, can be killed by them, and has an exit status. Other tests cover
-start-up.
+A copy is a separate process: it receives signals, can be killed by them, and has an exit status. Other tests cover the
+start of Weft in a new process.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Copy:
 
 
 def _run(printed: str, code: str, arguments: tuple[str, ...]) -> None:
-    """Run a program, and write its output to a file. The copy calls this function."""
+    """Run a program, and write its output to a file. This function runs in the copy."""
     file = os.open(printed, os.O_WRONLY | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(file, stream)

@@ -1,19 +1,19 @@
-"""Makes synthetic job queues in the Standard Workload Format: random sizes, run times and estimates."""
+"""Makes synthetic job queues in the Standard Workload Format, with random sizes, run times and estimated run times."""
 
 from __future__ import annotations
 
 import random
 
-# For the number of each executable in the file, the lognormal distribution of the run times of its jobs: median [s],
-# and standard deviation of the logarithm.
+# By number of an executable in the file: the lognormal distribution of the run times of its jobs, as median [s] and
+# standard deviation of the logarithm.
 EXECUTABLES = {1: (240.0, 0.9), 2: (900.0, 0.7), 3: (60.0, 0.6)}
 
 
 def swf(jobs: int, *, nodes: int, processors_per_node: int, mean_gap: float, seed: int) -> str:
-    """Return the text of a queue file.
+    """Return the text of a file with a job queue.
 
-    Its jobs arrive at exponential gaps, with lognormal run times, sizes that are often powers of two, and estimates
-    that are too long.
+    Times between arrivals are exponential, run times are lognormal, sizes are often powers of two, and estimated run
+    times are too long.
     """
     draw = random.Random(seed)
     lines = [

@@ -1,4 +1,4 @@
-"""Installs the metadata of the package (name, version and command), which the tests need, without the package itself.
+"""Installs only the metadata of Weft's package (name, version and command), which the tests need.
 
 The tests of ``make test`` use the package from the sources, with the engine that the Rust tests use. Compiling another
 engine for a wheel would take minutes. ``make install`` replaces this metadata by the real wheel.
@@ -16,8 +16,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Install a wheel that has only the metadata of the package, unless a package with the same commands is
-    installed."""
+    """Install a wheel with only the package's metadata, unless a package with the same commands is installed."""
     if _installed() != _wanted():
         with tempfile.TemporaryDirectory() as folder:
             install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
@@ -25,7 +24,7 @@ def main() -> None:
 
 
 def _installed() -> set[tuple[str, str]] | None:
-    """Return the name and value of each entry point of the installed package; ``None`` without a package."""
+    """Return name and value of each entry point of the installed package; ``None`` if it is not installed."""
     try:
         points = importlib.metadata.distribution("weft-sim").entry_points
     except importlib.metadata.PackageNotFoundError:
@@ -40,7 +39,7 @@ def _wanted() -> set[tuple[str, str]]:
 
 
 def _wheel(folder: Path) -> Path:
-    """Write the wheel, and return its path. pip accepts a list of files without sizes and checksums."""
+    """Write the wheel, and return its path. pip accepts the wheel's list of files without sizes and checksums."""
     maturin = Path(sys.executable).parent / "maturin"
     subprocess.run(
         [maturin, "pep517", "write-dist-info", "--metadata-directory", folder, "--interpreter", sys.executable],

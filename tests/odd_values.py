@@ -1,4 +1,4 @@
-"""Tests reproductions with unusual numbers in their frames: the report must succeed with any measured values."""
+"""Checks the reproductions of papers with unusual measured values, which must not make the report fail."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ ODD = [None, 0.0, "stalled"]
 def check_report(
     paper: Paper, ideal: Measured, experiment: str, mechanisms: Iterable[str], value: float | str | None
 ) -> None:
-    """Draw the figures of an experiment and judge its claims, while each mechanism in turn has unusual values.
+    """Draw the figures of an experiment and judge its claims, with unusual values for one mechanism at a time.
 
-    In `make test` only one mechanism has unusual values. The experiment and the value select it.
+    In `make test` only one of the mechanisms gets unusual values. The index of the experiment and of the value select
+    it.
     """
     turn = ODD.index(value) + [each.name for each in paper.experiments].index(experiment)
     numbers = [name for name, kind in SCHEMA.items() if kind == pl.Float64 and name not in ("load", "seed")]

@@ -31,7 +31,7 @@ NOTHING = Measured()
 
 
 class Noted(Mapping[str, pl.DataFrame]):
-    """A mapping of frames that records which frames a rule reads or searches."""
+    """A mapping of frames that records the frames that a rule reads, or asks for by name."""
 
     def __init__(self, frames: Mapping[str, pl.DataFrame]) -> None:
         self.frames, self.read, self.listed = frames, set[str](), False
@@ -51,14 +51,14 @@ class Noted(Mapping[str, pl.DataFrame]):
 
 @dataclasses.dataclass
 class Answer:
-    """The finding of a rule, and the data that the rule has read.
+    """The finding of a rule, with the frames that the rule has read.
 
     Attributes
     ----------
     frames : dict of str to polars.DataFrame or None
-        The frames that the rule read or searched. A frame that does not exist is ``None``.
+        The frames that the rule read or asked for by name. A frame that does not exist is ``None``.
     names : set of str or None
-        All names of frames, if the rule listed them; otherwise ``None``.
+        The names of all frames, if the rule listed them; otherwise ``None``.
     """
 
     paper: Paper
@@ -69,7 +69,7 @@ class Answer:
     finding: rules.Finding
 
     def is_for(self, paper: Paper, rule: rules.Rule, measured: Measured) -> bool:
-        """Return whether the rule would read the same data again, so that its finding would be the same."""
+        """Return whether the rule would read the same frames in `measured`, so that its finding would be the same."""
         same = self.paper is paper and self.rule is rule and self.quick == measured.quick
         listed = self.names is None or self.names == set(measured.frames)
         return same and listed and all(measured.frames.get(name) is frame for name, frame in self.frames.items())
@@ -80,7 +80,7 @@ _ANSWERS: defaultdict[tuple[str, str], list[Answer]] = defaultdict(list)
 
 
 def answer(paper: Paper, claim: str, measured: Measured) -> Answer:
-    """Judge a claim, or return an earlier answer that another test obtained from the same frames."""
+    """Judge a claim, or return an earlier answer from the same frames."""
     rule, known = paper.rules[claim], _ANSWERS[paper.name, claim]
     found = next((each for each in known if each.is_for(paper, rule, measured)), None)
     if found is None:
@@ -96,7 +96,7 @@ def answer(paper: Paper, claim: str, measured: Measured) -> Answer:
 def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
     """Return the rows of the scoreboard by claim.
 
-    Check that the cause of each missed claim contains a number, or names the attempts to find the cause.
+    Check that the cause of each missed claim contains a number, or lists the attempts to find the cause.
     """
     printed = claims.read(paper.path("claims.csv"))
     rows = {
@@ -111,8 +111,9 @@ def judged(paper: Paper, measured: Measured) -> dict[str, scoreboard.Row]:
 def check_findings(paper: Paper, printed: Measured, measured: Measured, experiment: str) -> None:
     """Judge the claims that read an experiment with unusual values.
 
-    All other experiments have the printed numbers. Claims that do not read this experiment must have read the same data
-    as before. The cause of each missed claim must contain a number, or name the attempts to find the cause.
+    All other experiments have the numbers that the paper prints. A claim that does not read this experiment must read
+    the same frames as with printed numbers. The cause of each missed claim must contain a number, or list the attempts
+    to find the cause.
     """
     reads = [claim for claim in paper.rules if experiment in answer(paper, claim, printed).frames]
     assert reads or not any(experiment in rule.needs for rule in paper.rules.values())
@@ -122,7 +123,7 @@ def check_findings(paper: Paper, printed: Measured, measured: Measured, experime
 
 
 def changed(printed: Measured, experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Return the numbers of the paper, with changes in the frame of one experiment."""
+    """Return the paper's numbers with a change in the frame of one experiment."""
     return dataclasses.replace(printed, frames=dict(printed.frames) | {experiment: change(printed[experiment])})
 
 
@@ -141,7 +142,7 @@ def check_rules(paper: Paper, ids: Iterable[str]) -> None:
 
 
 def check_needs(paper: Paper) -> None:
-    """Check that each need of a rule or figure is an experiment, and that a figure needs every experiment."""
+    """Check that rules and figures need only experiments that exist, and that a figure needs every experiment."""
     names = {each.name for each in paper.experiments}
     assert {name for rule in paper.rules.values() for name in rule.needs} <= names
     assert {name for figure in paper.figures for name in figure.needs} <= names
@@ -163,7 +164,7 @@ def save_few_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_figure(paper: Paper, name: str, printed: Measured, *, without_unit: Iterable[str] = ("",)) -> None:
-    """Check a figure: width of a column or a page, numbers, axes with units, and the names of missing runs."""
+    """Check a figure: width of a column or a page, numbers, axes with units, and the error that names missing runs."""
     (figure,) = paper.chosen([name])
     drawing = line_figures.drawn(figure, printed)
     assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
@@ -184,9 +185,9 @@ def document(paper: Paper, file: str) -> dict[str, Any]:
 
 
 def check_scenarios(paper: Paper, each: Experiment) -> list[Point]:
-    """Check that the scenario of an experiment is valid for quick and full runs, and has its names.
+    """Check the scenario of an experiment: it must be valid for quick and full runs, and have the right names.
 
-    Return the points of a full run: of one sweep in `make test`, and of all sweeps in `make test-all`.
+    Return the points of a full run: in `make test` of one sweep, in `make test-all` of all sweeps.
     """
     full = []
     for quick in (True, False):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 BUDGET = ROOT / "tests" / "data" / "prose_budget.json"
-# Crates whose comments are checked, as one count for each crate.
+# Crates whose comments have a budget: one number for each crate.
 CRATES = ("crates/scenario", "crates/topology", "crates/traffic", "crates/units")
 # Maximum share of sentences with findings, over all files of a language.
 MOST_IN_CODE = {"*.rs": 0.08, "*.py": 0.08}
@@ -54,7 +54,7 @@ RULES = {
 
 
 class Finding(NamedTuple):
-    """A sentence that breaks rules: first line of its passage in the file, text, and broken rules."""
+    """A sentence of a file: line at which its passage begins, text, and the rules that it breaks."""
 
     line: int
     sentence: str
@@ -122,7 +122,7 @@ def broken(sentence: str) -> list[str]:
 def judged(path: Path) -> list[tuple[Finding, int]]:
     """Return each sentence of a file with the rules that it breaks, and its number of words.
 
-    A file is read once, because several checks use its sentences.
+    The result is cached, because several checks use the sentences of a file.
     """
     return [
         (Finding(line, " ".join(sentence.split()), broken(sentence)), len(sentence.split()))
@@ -137,7 +137,7 @@ def findings(path: Path) -> list[Finding]:
 
 
 def in_code() -> list[str]:
-    """Return complaints about languages whose comments have too many findings."""
+    """Return a complaint for each language (Rust, Python) whose comments have too many findings."""
     complaints = []
     for pattern, most in MOST_IN_CODE.items():
         listed = subprocess.run(["git", "ls-files", pattern], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -162,7 +162,7 @@ def counts() -> dict[str, int]:
     )
     found: dict[str, int] = {}
     for name in listed.stdout.split():
-        # a symbolic link to a folder is listed under its target
+        # a symbolic link to a folder is not a file; git also lists the files of its target
         if not name.startswith(LEFT_OUT) and (ROOT / name).is_file():
             of = name if name.endswith(".md") else "/".join(name.split("/")[:2])
             found[of] = found.get(of, 0) + len(findings(ROOT / name))
@@ -170,7 +170,7 @@ def counts() -> dict[str, int]:
 
 
 def compared(found: dict[str, int], budget: dict[str, int]) -> list[str]:
-    """Return complaints about the present counts: too many findings, or a budget that is too high."""
+    """Return a complaint for each count of findings that is over its budget or under it."""
     complaints = [
         f"{name}: {number} sentence(s) to rewrite, and its budget is {budget.get(name, 0)}: "
         f"see `python tests/prose.py --list {name}`"
@@ -184,13 +184,13 @@ def compared(found: dict[str, int], budget: dict[str, int]) -> list[str]:
 
 
 def lowered(found: dict[str, int], budget: dict[str, int]) -> dict[str, int]:
-    """Return the budget with each count lowered to the present count. Lines with zero are omitted."""
+    """Return the budget with each number lowered to the present count of findings. Zeros are omitted."""
     least = {name: min(number, found.get(name, 0)) for name, number in budget.items()}
     return {name: number for name, number in sorted(least.items()) if number}
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command, and return its exit status: 1 if a page is over its budget or the budget is too high."""
+    """Run the command, and return the exit status: 1 if a count of findings is over or under its budget."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--list", nargs="+", metavar="FILE", type=Path, help="files or folders whose findings are shown"

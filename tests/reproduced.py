@@ -62,7 +62,9 @@ def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _curve(full: float, least: float, growth: float, links: float) -> Callable[[float], dict[str, Any]]:
-    """Make the values of a mechanism that accepts loads up to `full`. Active links and energy grow with the load.
+    """Make the function that returns a mechanism's values at a load. It accepts loads up to `full`.
+
+    Active links and energy grow with the load.
 
     Energy is the energy of active links per accepted flit. Beyond load `full` the accepted load is constant.
     """
@@ -83,13 +85,13 @@ def _curve(full: float, least: float, growth: float, links: float) -> Callable[[
 
 
 def _cheaper(of: Callable[[float], dict[str, Any]], factor: float) -> Callable[[float], dict[str, Any]]:
-    """Make the values of a mechanism, with its energy multiplied by a factor."""
+    """Make a function that returns the values of `of` with the energy multiplied by a factor."""
     energy = "energy_network_per_bit_pj"
     return lambda load: (usual := of(load)) | {energy: factor * usual[energy]}
 
 
 def pattern(name: str) -> pl.DataFrame:
-    """Make the frame of a pattern, with the rows of all mechanisms."""
+    """Make the frame of a traffic pattern, with the rows of all mechanisms."""
     full, uniform = FULL[name], name == "uniform"
     slac = _curve(full if uniform else 0.125, 32.7, 1.3 if uniform else 20, 0.1875)
     return frame(
@@ -123,9 +125,9 @@ def _line(minimal: float | None) -> pl.DataFrame:
 
 
 def _jobs(energy: float, time: float) -> pl.DataFrame:
-    """Make rows in which SLaC's energy and time grow up to these multiples of TCEP's.
+    """Make rows in which SLaC's energy and run time grow, from seed to seed, up to these multiples of TCEP's.
 
-    The time starts at about half of its multiple.
+    The run time starts at the square root of its multiple.
     """
     done = {"mechanism": TCEP, "energy_network_j": 2.0, "completion_cycles": 1e6}
     parts = [
@@ -182,8 +184,9 @@ def _own() -> pl.DataFrame:
 
 
 def _application(work: str, which: object) -> dict[str, Any]:
-    """Make the row of an application under a mechanism, or under TCEP with other epochs."""
-    # ratios to the baseline, whose geometric means are the printed 1.15 for TCEP and 1.61 for SLaC
+    """Make the values of an application under a mechanism, or under TCEP with longer or shorter epochs."""
+    # latency relative to the baseline; the geometric means over all applications are the printed 1.15 for TCEP and 1.61
+    # for SLaC
     latency: dict[object, float] = {BASELINE: 1.0, TCEP: 1.0994, SLAC: 1.6 if work == NEKBONE else 1.3207}
     if work == BOX_MG:
         latency[SLAC] = 1.05

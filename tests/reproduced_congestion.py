@@ -36,7 +36,7 @@ from weft_papers.congestion.scheme_outcomes import (
     mechanism,
 )
 
-# Accepted [flits/terminal/cycle], latency [us] and energy per data [nJ/bit] without a policy, by network and scheme.
+# Accepted load [flits/terminal/cycle], latency [us] and energy [nJ/bit] without a policy, by network and scheme.
 PRINTED: dict[str, dict[str, tuple[float, float, float]]] = {
     TORUS: {
         ONE_QUEUE: (0.1, 30.0, 4.0),
@@ -53,7 +53,7 @@ _NETWORKS = {TORUS: "torus", TREE: "k_ary_n_tree", DRAGONFLY: "dragonfly"}
 
 
 def row(network: str, scheme: str, saving: str, numbers: tuple[float, float, float], **more: Any) -> dict[str, Any]:
-    """Make a row with typical numbers, except for the numbers that are given."""
+    """Make a row of a frame. Numbers that are not given are typical."""
     accepted, latency, energy = (value * times for value, times in zip(numbers, TIMES[saving], strict=True))
     usual: dict[str, Any] = {
         "mechanism": mechanism(scheme, saving),
@@ -104,7 +104,7 @@ def ideal() -> Measured:
         for network in factor.networks():
             found[one_factor.experiment(network, factor)] = found[network]
     found[COMBINATIONS] = [each for network in NETWORKS for each in found[network]]
-    # 4 memory sizes for each combination: with too little memory, cold flows lose a tenth of their throughput
+    # each combination has four memory sizes; with the smaller ones, cold flows lose a tenth of their throughput
     found[BUFFERS] = [
         row(network, name, saving, PRINTED[network][name], port_kib=kib, cold_load=share * PRINTED[network][name][0])
         for network in NETWORKS

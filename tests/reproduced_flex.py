@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 LOADS = (0.05, 0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
 HOT = (0.0002, 0.0006, 0.0012)
-# For each network, the latency at low loads under minimal routing [cycles]. For each routing, a factor of this latency.
-# For each network, the mean number of links that a packet crosses.
+# `LATENCY`: latency of each network at low loads under minimal routing [cycles]. `TIMES`: for each routing, the factor
+# by which this latency is multiplied. `HOPS`: mean number of links that a packet crosses in each network.
 LATENCY = {FAT_TREE: 17.0, DRAGONFLY: 13.0, HYPERX: 10.4, SLIM_FLY: 10.7, FLEX: 10.4, LARGER: 10.5}
 TIMES = {MINIMAL: 1.0, BALANCED: 1.0, UGAL: 1.05, LBR: 1.16}
 HOPS = {FAT_TREE: 3.78, DRAGONFLY: 2.68, HYPERX: 1.8, SLIM_FLY: 1.9, FLEX: 1.8, LARGER: 1.85}
@@ -113,7 +113,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def of_pattern(pattern: str) -> pl.DataFrame:
-    """Make the rows of a pattern: all networks and routings over load."""
+    """Make the frame of a traffic pattern: all networks and routings over load."""
     loads = HOT if pattern == "hot_spot" else LOADS
     rows = []
     for routing, limits in FULL[pattern].items():
@@ -122,8 +122,8 @@ def of_pattern(pattern: str) -> pl.DataFrame:
             latency = TIMES[routing] * (8.0 if (pattern, name) == ("transpose", DRAGONFLY) else LATENCY[name])
             # under UGAL, packets also load channels of detours
             latency *= 1.2 if (pattern, name, routing) == ("transpose", DRAGONFLY, UGAL) else 1
-            # Load 0.02 is below `loads`. The dragonfly saturates below all other loads under bit complement and next
-            # group.
+            # Load 0.02 is needed, because under bit complement and next group the dragonfly saturates below all loads
+            # in `loads`.
             rows += [row(name, routing, load, full, latency, pattern=pattern) for load in (0.02, *loads) if full]
     if pattern not in ("larger", "hot_spot"):
         limit = FULL[pattern][MINIMAL][-1]
@@ -144,7 +144,7 @@ def of_periods() -> pl.DataFrame:
 
 
 def of_readings() -> pl.DataFrame:
-    """Make rows in which all interpretations of LBR have the same results."""
+    """Make rows in which all interpretations of LBR (the paper's load balancing) have the same results."""
     return frame(
         row(name, routing, load, full, TIMES.get(routing, TIMES[LBR]) * LATENCY[name], pattern=pattern)
         for pattern in lbr_readings.PATTERNS
@@ -167,7 +167,7 @@ def of_concentration() -> pl.DataFrame:
 
 
 def of_layers_and_dimensions() -> pl.DataFrame:
-    """Make rows for Figs. 16 and 17, with the mean distances of their networks."""
+    """Make rows for Figs. 16 and 17, in which hops are the mean distances in the networks."""
     hops = dict(zip(map(of_layers, range(3, 8)), (1.8, 2.21, 2.17, 2.31, 2.41), strict=True))
     flexes = [(name, BALANCED, mean) for name, mean in hops.items()]
     others = [(HYPERX_2D, MINIMAL, 1.67), (HYPERX_3D, MINIMAL, 2.5)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
-# Throughput by pattern [phits/(node cycle)], and latencies at low loads.
+# Throughput of each routing by traffic pattern [phits/(node cycle)], and latencies at low loads.
 FULL = {
     "UN": {MIN: 0.7, PB: 0.6, OFAR: 0.8, OFAR_L: 0.79},
     "ADV+2": {VAL: 0.33, PB: 0.38, PB_125: 0.39, OFAR: 0.45, OFAR_L: 0.44, OFAR_E: 0.45},
@@ -39,7 +39,7 @@ LATENCY = {
     OFAR_L: 131.0,
     OFAR_E: 132.0,
 }
-# Completion times of OFAR relative to PB. Their mean gives the printed speed-up.
+# Completion times of bursts under OFAR relative to PB. Their mean gives the printed speed-up.
 TIMES = {"UN": 0.8174, "ADV+2": 0.8, "ADV+6": 0.431, "MIX1": 0.75, "MIX2": 0.7, "MIX3": 0.674}
 
 
@@ -76,17 +76,20 @@ def accepting(mechanism: str, pattern: str, load: float, full: float, **more: An
 
 
 def over_load(pattern: str) -> pl.DataFrame:
-    """Make the rows of a pattern: all routings over load."""
+    """Make the frame of a traffic pattern: all routings over load."""
     return frame(accepting(name, pattern, load, full) for name, full in FULL[pattern].items() for load in LOADS)
 
 
 def of_all_patterns(mechanism: str) -> pl.DataFrame:
-    """Make rows of OFAR under all patterns over load, for each variant of a column."""
+    """Make rows of a variant of OFAR under all patterns over load."""
     return frame(accepting(mechanism, name, load, full[OFAR]) for name, full in FULL.items() for load in LOADS)
 
 
 def transients() -> pl.DataFrame:
-    """Make latencies around a change of the pattern: OFAR and OFAR-L adapt at once, PB's peak falls in 1,000 cycles."""
+    """Make latencies before and after a change of the pattern.
+
+    OFAR and OFAR-L adapt at once, PB's peak falls in 1,000 cycles.
+    """
     times = [10.0 + 20 * number for number in range(400)]
     rows = []
     for before, after in (("UN", "ADV+2"), ("ADV+2", "UN"), ("ADV+2", "ADV+6")):
@@ -111,7 +114,7 @@ def bursts() -> pl.DataFrame:
 
 
 def scarce() -> pl.DataFrame:
-    """Make rows in which throughput falls at the highest loads only without injection control."""
+    """Make rows in which throughput falls at the highest loads, but only without injection control."""
     falling = {1.0: 0.1, 0.8: 0.2}
     return frame(
         accepting(OFAR_E, "ADV+6", load, falling.get(load, 0.3) if control == "free" else 0.3, injection=control)
@@ -124,12 +127,12 @@ TRIGGERS = ("granted", "granted_or_full", "unavailable")
 
 
 def under(trigger: str, rows: pl.DataFrame, misroutes: str = "mixed") -> pl.DataFrame:
-    """Add to rows the interpretation of the trigger and of OFAR-L under which they ran."""
+    """Add columns with an interpretation of OFAR's trigger and of OFAR-L to rows."""
     return rows.with_columns(trigger=pl.lit(trigger), global_misroutes=pl.lit(misroutes))
 
 
 def readings() -> dict[str, pl.DataFrame]:
-    """Make the frames of the readings, with equal points under each interpretation."""
+    """Make the frames of the interpretations ("readings") of OFAR, with equal points under each interpretation."""
     full, far = FULL["UN"], FULL["ADV+6"]
     plain = frame(accepting(name, "UN", 1.0, full[name]) for name in (MIN, PB))
     ours = frame(accepting(name, "UN", 1.0, full[name]) for name in (OFAR, OFAR_L))

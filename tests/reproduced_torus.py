@@ -33,7 +33,7 @@ from weft_papers.torus.network_runs import (
     label,
 )
 
-# W_net if run times are equal, as printed for four applications.
+# Network power W_net relative to the reference, as printed for four applications, whose run times are equal.
 W_NET = {
     ("2D-4X", False): 0.715,
     ("2D-4X", True): 0.50,
@@ -42,13 +42,14 @@ W_NET = {
     ("3D-4X", False): 0.777,
     ("3D-4X", True): 0.50,
 }
-# Busy shares on the reference network. The four applications are in ascending order of their savings.
+# Busy shares of cores on the reference network. The four applications are in ascending order of their savings of
+# energy.
 BUSY = dict(zip((*FOUR, GRAPH500), (0.95, 0.9, 0.8, 0.7, 0.14), strict=True)) | dict.fromkeys("ABC", 0.3)
 BUSY_256 = BUSY | {FOUR[1]: 0.044}
 
 
 def crossing(share: float, time: float, w_net: float, busy: float) -> float:
-    """Return the busy share for which a machine saves energy below the idle share `share` of a node.
+    """Return the busy share of cores with which a machine saves energy below the idle share `share` of a node's power.
 
     The energies of the two machines are linear over the idle share. Their difference is f0 at share 0 and f1 at share
     1, so it is 0 at f0 / (f0 - f1).
@@ -60,7 +61,7 @@ def crossing(share: float, time: float, w_net: float, busy: float) -> float:
 
 
 def row(network: str, saves: bool, work: str | None, scale: float | None, **more: Any) -> dict[str, Any]:
-    """Make a row with typical numbers, except for the numbers that are given."""
+    """Make a row of a frame. Numbers that are not given are typical."""
     usual: dict[str, Any] = {
         "mechanism": label(network, saves=saves),
         "network": network,

@@ -1,4 +1,7 @@
-"""Adaptive routings with default settings take minimal paths if no packets wait. Other settings cause a hint."""
+"""Tests that adaptive routings with default settings take minimal paths if no packets wait.
+
+Other settings cause a hint.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ measure: {warmup: 1000cycles, window: 1500cycles}
 
 
 def _sensing() -> dict[str, list[str]]:
-    """Return the routings that can take detours and have sensors, with the sensors of each.
+    """Return the routings that can take detours and have a parameter `sensor`, with the values of the parameter.
 
     `up_down` takes only minimal paths, and `python` takes the user's paths.
     """
@@ -55,7 +58,7 @@ SENSING = _sensing()
 
 
 def _network(routing: str) -> str:
-    """Return a network that the routing supports."""
+    """Return the text of a scenario whose network the routing supports."""
     for text in (GRID, DRAGONFLY):
         try:
             weft.load(text, overrides={"routing": routing}).points[0].imply()
@@ -73,7 +76,7 @@ def test_all_adaptive_routings_with_a_sensor_are_tested_here() -> None:
 def test_with_its_defaults_a_routing_is_minimal_where_nothing_waits(routing: str, tmp_path: Path) -> None:
     """At load 0.1 a link carries 0.1 flits per cycle.
 
-    Two flits arrive in only 1 of 200 cycles, and then the second flit waits.
+    Two flits for the same link arrive in only 1 of 200 cycles, and only then the second flit waits.
     """
     frame = weft.load(_network(routing), overrides={"routing": routing}).run(tmp_path / "out").frame
     assert frame["minimal_share"].item() > 0.99
@@ -81,8 +84,11 @@ def test_with_its_defaults_a_routing_is_minimal_where_nothing_waits(routing: str
 
 @pytest.mark.parametrize("routing", SENSING)
 def test_credits_under_way_are_a_hint_whose_remedy_ends_it(routing: str) -> None:
-    """A sensor of used credits causes detours: in a round trip of 202 cycles, a link at load 0.1 carries about 20
-    flits, more than any bias."""
+    """A sensor that counts used credits causes detours even without queues.
+
+    In a credit round trip of 202 cycles, a link at load 0.1 carries about 20 flits, which is more than any threshold
+    that favours the minimal path.
+    """
     text = _network(routing)
     (sensor,) = (word for word in SENSING[routing] if word.endswith("_credits"))
     path = f"routing.{routing}.sensor"

@@ -1,4 +1,4 @@
-"""Other packages can add commands by entry points, as the packages of papers and of other simulators do."""
+"""Tests that other packages can add commands to ``weft`` by entry points, as `weft_papers` and `weft_peers` do."""
 
 from __future__ import annotations
 

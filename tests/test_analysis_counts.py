@@ -1,4 +1,4 @@
-"""Compares path counts, bounds, overheads and worked examples of the TCEP paper with sums computed by hand."""
+"""Compares Weft's path counts, bounds, overheads and worked examples for the TCEP paper with sums computed by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _totals(active: paths.Active) -> dict[str, int]:
 
 
 def test_fig3_concentrated() -> None:
-    """The star of R0 and six links of R1 have 13 links. R0 and R1 have 7 neighbours, all other routers 2."""
+    """The star of R0 and six further links of R1 are 13 links. R0 and R1 have 7 neighbours, all other routers 2."""
     active = paths.concentrated(8, 6)
     assert active[0].sum() == active[1].sum() == 7
     direct, two_hop = 7 + 6, 2 * comb(7, 2) + 6 * comb(2, 2)  # a path over a router connects two of its neighbours
@@ -34,9 +34,9 @@ def test_fig3_concentrated() -> None:
 
 
 def test_fig3_distributed() -> None:
-    """The test counts the paths of each placement of six links.
+    """The test counts the paths of each placement of six links in addition to the star.
 
-    The printed 40 paths belong to two triangles, and a router with only its root link.
+    The most even placement with the printed 40 paths has two triangles, and a router with only its link to R0.
     """
     placements = paths.every_placement(8, 6)
     assert len(placements) == comb(21, 6)
@@ -82,7 +82,7 @@ def test_a_hub_is_any_router() -> None:
         active = paths.concentrated(5, 3, hub)
         assert active[hub].sum() == 4
         first = 1 if hub == 0 else 0
-        assert active[first].sum() == 4  # the lowest of the other routers is next
+        assert active[first].sum() == 4  # after the hub, the router with the lowest number gets the links
         assert _totals(active) == _totals(paths.concentrated(5, 3))
 
 
@@ -101,14 +101,14 @@ def test_fig4() -> None:
     of_all = frame.filter(pl.col("count") == "all")
     assert of_all["concentrated"][0] == 31 + comb(31, 2)
     assert of_all["concentrated"][-1] == links * (1 + 30)
-    # concentrated links give the maximum of two-hop paths for a number of links, because they maximise the sum of
+    # for a given number of links, concentrated links give the most two-hop paths, because they maximise the sum of
     # squared degrees
     assert (frame.filter(pl.col("count") == "two_hop")["ratio_to_max"] >= 1).all()
-    # the ratio has the paper's peak at three hubs of 32 routers, which have 90 of 496 links
+    # as in the paper, the ratio is highest with three hubs among 32 routers, which have 90 of 496 links
     peak = of_all.row(of_all["ratio"].arg_max() or 0, named=True)
     assert peak["active_links"] == 31 + 30 + 29
-    # mean of many random placements: each link between the 31 other routers exists with probability p, and links are
-    # independent, except that their number is fixed
+    # mean of many random placements: each link between the 31 other routers exists with probability p; links are
+    # independent except that their number is fixed, hence `pair`
     p = (90 - 31) / (links - 31)
     pair = p * (59 - 1) / (links - 31 - 1)  # probability of two given links
     expected = 90 + comb(31, 2) + 31 * comb(31 - 1, 1) * p + 31 * comb(30, 2) * pair
@@ -144,7 +144,7 @@ def test_a_seed_is_not_negative(capsys: pytest.CaptureFixture[str]) -> None:
     assert "write a whole number from 0" in capsys.readouterr().err
 
 
-# For each load, the fewest of the 496 links that carry it, from the inequality of the paper solved by hand.
+# For each load, the fewest of the 496 links that can carry it: the paper's inequality solved by hand.
 BOUNDS = {
     0.05: 48, 0.1: 91, 0.2: 166, 0.3: 229, 0.4: 284, 0.41: 289,
     0.5: 331, 0.6: 372, 0.7: 409, 0.8: 441, 0.9: 470,
@@ -171,8 +171,8 @@ def test_bound_fulfils_the_inequality_and_one_link_less_does_not(routers: int, t
     assert not carries(least - 1)
 
 
-# With R = 32 routers, load l and U_hwm = 0.99, k = 32 l / 0.99 (rounded up) inner routers have links to all routers. A
-# share of 1 - (R - k) (R - k - 1) / (R (R - 1)) of the links is then active.
+# With R = 32 routers, load l and the high-water mark U_hwm = 0.99, k = 32 l / 0.99 (rounded up) inner routers have
+# links to all routers. A share of 1 - (R - k) (R - k - 1) / (R (R - 1)) of the links is then active.
 @pytest.mark.parametrize(("load", "inner"), [(0, 1), (0.05, 2), (0.41, 14), (0.5, 17), (0.9, 30), (0.99, 32)])
 def test_consolidated_links_join_all_routers_to_the_inner_ones(load: float, inner: int) -> None:
     links = bound.consolidated(load, 32, 32, 0.99)
@@ -192,8 +192,8 @@ def test_consolidated_links_refuse_what_is_no_share() -> None:
 
 
 def test_bound_without_minimal_traffic() -> None:
-    # If every flit takes two hops, the share of active links is 2 N l / R^2, for N terminals, R routers and load l.
-    # This share is 1 + N l / R^2 times the bound of uniform traffic.
+    # If every flit takes two hops, the bound of the share of active links is 2 N l / R^2, for N terminals, R routers
+    # and load l. This bound is 1 + N l / R^2 times the bound for uniform traffic.
     for load in (0.1, 0.3, 0.5):
         assert bound.active_share(load, 32, 1024, 0) == pytest.approx(2 * load)
         assert bound.active_share(load, 32, 1024, 0) / bound.active_share(load, 32, 1024) == pytest.approx(1 + load)
@@ -248,7 +248,7 @@ def test_fig6() -> None:
     assert parted.boundary == 3
     assert parted.inner_budget == pytest.approx(1.9)
     assert parted.outer_utilisation == pytest.approx(1.2)
-    # with one inner link less, the inner links could not carry the flits of the outer links
+    # with one inner link less, the free capacity of inner links would be less than the load of outer links
     assert sum(1 - used for used in examples.FIG6[:2]) < sum(examples.FIG6[2:])
     # a link above the high-water mark has no free capacity; if no link has free capacity, all links are inner
     assert tuple(examples.partition([0.8, 0.1, 0.1], 0.75)) == pytest.approx((2, 0.65, 0.1))
@@ -268,7 +268,7 @@ def test_commands_print_tables_json_and_csv(kind: str, capsys: pytest.CaptureFix
     assert main(words) == 0
     table = capsys.readouterr().out.splitlines()
     assert max(map(len, table)) <= 120
-    assert table[2 + len(rows)] == ""  # the notes follow
+    assert table[2 + len(rows)] == ""  # after the rows, an empty line and the notes follow
 
 
 @pytest.mark.parametrize(
@@ -289,6 +289,6 @@ def test_bounds_that_make_no_sense(arguments: list[str], words: str, capsys: pyt
 
 
 def test_a_large_count_is_counted_in_parts() -> None:
-    active = paths.at_random(64, 100, 1500, seed=2)  # more entries than are counted at the same time
+    active = paths.at_random(64, 100, 1500, seed=2)  # more placements than Weft counts at the same time
     whole, parts = paths.count(active), [paths.count(part) for part in np.array_split(active, 4)]
     assert all((whole[name] == np.concatenate([part[name] for part in parts])).all() for name in paths.COUNTS)

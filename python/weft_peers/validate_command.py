@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add ``weft validate`` and its options to the command line."""
     parser = arguments.command(
         commands,
         "validate",
@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run the cases in Weft, compare them with the peer's results, print the verdicts, and return the exit status."""
+    """Run the peer's cases in Weft, compare the results, print the verdicts, and return the exit status."""
     from weft.runs.progress import Bar
     from weft_peers.validate import verdict_table
     from weft_peers.validate.golden import chosen, read

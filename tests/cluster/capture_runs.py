@@ -1,7 +1,7 @@
 """Records programs under MPI with Weft's capture library, and reads the recordings (``make test-capture``).
 
-The tests need ``mpicc`` and ``mpirun`` of Open MPI. LAMMPS is recorded if ``lmp`` is installed. Its messages are also
-counted by Open MPI's monitoring, for comparison.
+The tests need ``mpicc`` and ``mpirun`` of Open MPI. If ``lmp`` is installed, LAMMPS is also recorded. Open MPI's
+monitoring counts its messages, for comparison with the recording.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ neigh_modify every 20 delay 0 check no
 fix 1 all nve
 run 20
 """
-# Programs with an MPI call that the library refuses, and the name of the call.
+# Bodies of C programs with an MPI call that the library refuses.
 MATCHED = """
     MPI_Message m;
     MPI_Request r;
@@ -68,7 +68,7 @@ WITHOUT: list[tuple[str, str]] = [
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the capture library from a copy of its sources."""
+    """Build the capture library from a copy of its sources, and return its path."""
     folder = tmp_path_factory.mktemp("capture") / "capture"
     shutil.copytree(ROOT / "capture", folder, ignore=shutil.ignore_patterns("*.so"))
     built = subprocess.run(["make", "-C", folder], capture_output=True, text=True, check=True)
@@ -199,7 +199,7 @@ def test_a_call_from_fortran_that_is_not_recorded_is_named(
 
 
 def test_fortran_has_each_call_that_c_has(library: Path) -> None:
-    """The library intercepts each call in C, and in both Fortran interfaces."""
+    """The library intercepts each call that it records in C and in both Fortran interfaces."""
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     exported = {line.split()[-1] for line in symbols.splitlines() if " T " in line}
     in_c = {name.lower() for name in exported if name.startswith("MPI_") and not name.endswith("_c")}
@@ -210,7 +210,7 @@ def test_fortran_has_each_call_that_c_has(library: Path) -> None:
 @pytest.mark.parametrize("call", ["mpi_comm_spawn_", "mpi_comm_accept_f08_", "MPI_Send_c"])
 def test_a_call_that_can_not_be_passed_on_ends_the_program(call: str, library: Path, tmp_path: Path) -> None:
     source = tmp_path / "program.c"
-    # a weak declaration: the program returns 0 if the library defines the function
+    # the declaration is weak, so that the program also links without the function; it returns 0 if the function exists
     body = f"__attribute__((weak)) void {call}(void); int main(void) {{ if ({call}) {call}(); return 0; }}"
     source.write_text(f"{body}\n")
     ran = subprocess.run(
@@ -225,7 +225,10 @@ def test_a_call_that_can_not_be_passed_on_ends_the_program(call: str, library: P
 
 
 def test_each_call_of_mpi_is_recorded_refused_or_local(library: Path) -> None:
-    """The library need not intercept functions that move no data: queries, datatypes, groups, handles, files."""
+    """The library records or refuses each MPI function that moves data.
+
+    Exceptions are functions that move no data between ranks: queries, datatypes, groups, handles, files.
+    """
     header = ["mpicc", "-E", "-include", "mpi.h", "-x", "c", "/dev/null"]
     text = subprocess.run(header, capture_output=True, text=True, check=True).stdout
     declared = set(re.findall(r"\bMPI_([A-Z][a-z]\w*) *\(", text))
@@ -241,7 +244,7 @@ def test_each_call_of_mpi_is_recorded_refused_or_local(library: Path) -> None:
         r"Reduce_local|Register_datarep|Test_cancelled|Message_(c2f|f2c)|Request_(c2f|f2c)|Grequest_complete|"
         r"(Open|Close)_port|(Publish|Unpublish|Lookup)_name)$"
     )
-    # the library refuses windows and matched probes, which one-sided calls and matched receives need
+    # the library need not refuse these: a program needs windows or matched probes for them, which the library refuses
     behind = {"Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Mrecv", "Imrecv"}
     behind |= {"Rput", "Rget", "Raccumulate", "Rget_accumulate"}
     assert sorted(name for name in left - behind if not local.match(name)) == []
@@ -261,13 +264,13 @@ def test_lammps_has_the_messages_that_open_mpi_counts(
     for file in tmp_path.glob("counts.*.prof"):
         for line in file.read_text().splitlines():
             fields = line.split("\t")
-            # Open MPI writes a line for each peer with the messages of the program, without messages of collectives
+            # a line that begins with E counts the messages of the program to one peer, without messages of collectives
             if fields[0] == "E":
                 sent += int(fields[3].split()[0])
                 messages += int(fields[4].split()[0])
     assert messages > 0
     facts = _info(capsys, folder)
-    # the recording expresses a prefix sum as a message of 8 bytes from each rank to the next
+    # Weft replaces a prefix sum by a message of 8 bytes from each rank to the next
     scans = {note["code"]: note["count"] for note in facts["assumptions"]}["scan"] // RANKS
     assert facts["messages"] - scans * (RANKS - 1) == messages
     assert facts["bytes"] - scans * (RANKS - 1) * 8 == sent

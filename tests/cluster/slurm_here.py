@@ -1,7 +1,7 @@
 """Starts a real Slurm on this machine, in a temporary folder.
 
-Both of its nodes are this machine, and it has one partition. The tests need root, and the programs of Debian's packages
-slurm-wlm and munge. Slurm writes no files outside the folder.
+This Slurm has one partition with two nodes, which are both this machine. It needs root, and the programs of Debian's
+packages slurm-wlm and munge. It writes no files outside the folder.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "srun", "squeue", "scancel", "scontrol")
 NODES = ("n1", "n2")
-# Cores of each node in Slurm's configuration: two jobs run at the same time on each node, whatever cores this machine
-# has.
+# Cores of each node in Slurm's configuration: two jobs run at the same time on each node, however many cores this
+# machine has.
 _CORES = 2
 _CONFIGURATION = """\
 ClusterName=weft
@@ -73,7 +73,7 @@ class SlurmHere:
     Attributes
     ----------
     environment : dict
-        Environment in which Slurm's commands use these daemons.
+        Environment variables with which Slurm's commands use these daemons.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -119,7 +119,7 @@ class SlurmHere:
         self._start(name, *(["-D"] if name == "slurmctld" else ["-D", "-N", name]))
 
     def kill(self, name: str, how: signal.Signals = signal.SIGKILL) -> None:
-        """End a daemon."""
+        """Send a signal to a daemon, and wait for its end."""
         process = self._running[name]
         process.send_signal(how)
         try:
@@ -134,7 +134,7 @@ class SlurmHere:
         return done.stdout
 
     def wait_until_idle(self) -> None:
-        """Wait until the two nodes accept jobs, at the latest when ending jobs have ended.
+        """Wait until both nodes accept jobs.
 
         If a killed controller restarts and sends a job to a node a second time, Slurm takes the node out of service.
         This method then returns the node to service, as an administrator would do.

@@ -1,8 +1,8 @@
 """Tests job arrays on a real Slurm while daemons, nodes and jobs are killed (``make test-slurm``).
 
-After each kind of kill, no finished point is lost or run again. The same command submits the remaining points, and the
-results equal those of a local run. In every second sweep, points write checkpoints and continue from them.
-``WEFT_TEST_KILLS`` sets the number of kills.
+After each kind of kill, no finished point is lost or run again. A repetition of the command submits the remaining
+points, and the results equal those of a local run. In every second sweep, points write checkpoints and continue from
+them. The environment variable ``WEFT_TEST_KILLS`` sets the number of kills.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 KILLS = int(os.environ.get("WEFT_TEST_KILLS", "40"))
 POINT_SECONDS = 2.0
-# Counts over all tests of the file: kills by kind, submissions, and points that continued from a checkpoint.
+# Counts over all tests of this file: kills by kind, submissions, and points that continued from a checkpoint.
 OF_ALL = Counter[str]()
 
 
@@ -50,7 +50,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmHere]:
 
 
 class Kills:
-    """Kinds of kills. Each method kills something once; it returns false if there is nothing to kill."""
+    """Kinds of kills. Each public method kills one thing, or returns false if there is nothing to kill."""
 
     def __init__(self, slurm: SlurmHere, out: Path, draw: random.Random) -> None:
         self.slurm, self.out, self.draw = slurm, out, draw
@@ -115,9 +115,9 @@ class Kills:
 
 
 def live(slurm: SlurmHere, out: Path) -> int:
-    """Return the number of jobs that have not ended.
+    """Return the number of jobs that have not ended, and let waiting jobs begin soon.
 
-    Jobs that were queued again begin at once instead of after two minutes.
+    Jobs that Slurm queued again begin at once instead of after two minutes.
     """
     found = 0
     for array in arrays(out):
@@ -135,9 +135,9 @@ def live(slurm: SlurmHere, out: Path) -> int:
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a window with which a point takes about two seconds on this machine.
+    """Return a length of the window with which a point takes about two seconds on this machine.
 
-    Kills then hit running points, the writing of results, and starting jobs.
+    With this length, kills hit running points, points that write results, and jobs that start.
     """
     begun, cycles = time.monotonic(), 20_000
     points = len(

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Replaces Slurm's commands on the PATH of a test.
+"""Replaces Slurm's commands in tests.
 
-Jobs are processes of this machine, which begin at once. Tests call this script under the names of Slurm's commands.
-Each job has a file `JOB.json` in the folder `FAKE_SLURM` until the job ends. Further files in this folder change the
-behaviour. `refuse` contains the message with which ``sbatch`` refuses jobs. If `down` exists, no command answers. If
-`hold` exists, jobs wait. `cluster` contains the name of the cluster.
+Tests put this script into their PATH under the names of Slurm's commands. Jobs are processes of this machine, which
+begin at once. Until a job ends, it has a file `JOB.json` in the folder that the environment variable `FAKE_SLURM`
+names. Further files in this folder change the behaviour. `refuse` contains the message with which ``sbatch`` refuses
+jobs. If `down` exists, no command answers. If `hold` exists, jobs wait. `cluster` contains the name of the cluster.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def sbatch(words: list[str]) -> None:
 def begin(kept: Path, array: int, number: int | None) -> None:
     """Run a job in a separate process group.
 
-    Run it again each time it requests this, and remove its file at the end.
+    If the job is marked to be queued again, run it again. Remove the job's file at the end.
     """
     raw = 1000 * array + (number or 0)
     environment = os.environ | {"SLURM_JOB_ID": str(raw), "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}
@@ -60,7 +60,7 @@ def begin(kept: Path, array: int, number: int | None) -> None:
 
 
 def srun(words: list[str]) -> None:
-    """Replace this process by the program of a job, with its logs."""
+    """Replace this process by the program of a job, whose output goes to the job's log files."""
     program = words[next(place for place, word in enumerate(words) if word.endswith(("python", "python3"))) :]
     paths = dict(pairwise(words))
     for option, stream in (("--output", 1), ("--error", 2)):
@@ -71,7 +71,7 @@ def srun(words: list[str]) -> None:
 
 
 def squeue(words: list[str]) -> None:
-    """List jobs."""
+    """Print the jobs, as ``squeue`` does."""
     options = dict(word.removeprefix("--").split("=", 1) for word in words if "=" in word)
     for path in sorted(STATE.glob("*.json")):
         job = json.loads(path.read_text())
@@ -89,7 +89,7 @@ def scontrol(words: list[str]) -> None:
 
 
 def scancel(words: list[str]) -> None:
-    """End jobs."""
+    """End the jobs that the words name, as ``scancel`` does."""
     name = words[0].removeprefix("--name=")
     for path in STATE.glob("*.json"):
         job = json.loads(path.read_text())

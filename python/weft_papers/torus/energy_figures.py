@@ -83,9 +83,10 @@ def bars(experiment: str, measure: str, title: str) -> Callable[[Measured], Draw
 
 
 def over_idle_share(experiment: str, title: str) -> Callable[[Measured], Drawing]:
-    """Make the function that draws the machine energy E_cluster over the idle share of a node.
+    """Make the function that draws machine energy (E_cluster) over the idle share of a node's power.
 
-    Each application or set has a panel. Energies are relative to the reference network.
+    The idle share is the power of an idle node relative to a busy node. Each application or set has a panel. Energies
+    are relative to the reference network.
     """
 
     def draw(measured: Measured) -> Drawing:

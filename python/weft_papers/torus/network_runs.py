@@ -116,8 +116,8 @@ def frame(results: ResultSet) -> pl.DataFrame:
         Columns of `frames.SCHEMA` and `COLUMNS`: ``network``; ``saves``, whether a policy switches links;
         ``packet_flits``, the length of a packet [flits]; ``work``, the application or the set; ``scale``, the factor of
         its gaps; ``runtime_s`` [s]; ``w_net``, the network power relative to that of the reference with the same number
-        of nodes; ``busy`` and ``busy_of_tasks``, the shares of the time in which cores and tasks compute. The columns
-        of programs are null if the point does not run programs, or if the programs did not end.
+        of nodes; ``busy`` and ``busy_of_tasks``, the shares of the time in which cores and tasks do not wait for
+        messages. The columns of programs are null if the point does not run programs, or if the programs did not end.
     """
     more = [_more(results, point) for point in range(len(results))]
     rows = frames.rows(results, lambda scenario: label(_network(scenario), saves=_saves(scenario)))

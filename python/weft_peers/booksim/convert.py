@@ -189,7 +189,7 @@ def _differs(config: Config, key: str, classes: int) -> bool:
 def _checked(draft: Draft, words: Sequence[str]) -> Imported:
     """Make the scenario from a draft, and check it with the engine.
 
-    In errors, BookSim2's keys replace scenario keys.
+    Comments in the scenario name the BookSim2 keys of each value. Errors also name these keys instead of scenario keys.
     """
     files = {name: text.encode() for name, text in draft.files.items()}
     behind = {part.path: part.keys for part in draft.parts}

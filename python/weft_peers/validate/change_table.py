@@ -1,4 +1,4 @@
-"""Prints verdicts of rows in which the traffic pattern changes, as a table for readers and as JSON for programs."""
+"""Makes a table and JSON data of the verdicts on rows in which the traffic pattern changes during the run."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _HEAD = ("case", "load", "must match", "before", "Weft", "after", "Weft", "settl
 
 
 def lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return lines with the compared numbers of a peer's rows.
+    """Return a table as lines: for each row of a peer (another simulator), the numbers that are compared.
 
-    The last line counts the pairs of rows that settle more than a bin apart.
+    The last line counts the pairs of rows whose settling times differ by more than one bin.
     """
     peer = verdicts[0].case.peer
     bins = " or ".join(map(str, sorted({each.case.change.bin for each in verdicts if each.case.change})))
@@ -43,7 +43,7 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def numbers(verdict: Verdict) -> dict[str, Any] | None:
-    """Return the compared numbers of a row for programs [cycles]; ``None`` if its pattern does not change."""
+    """Return the compared numbers of a row [cycles] as data for programs; ``None`` if its pattern does not change."""
     change = verdict.case.change
     if change is None:
         return None

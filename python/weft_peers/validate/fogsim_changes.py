@@ -1,11 +1,11 @@
-"""Converts rows of FOGSim in which the pattern changes.
+"""Converts rows with results of the simulator FOGSim in which the traffic pattern changes during the run.
 
-These rows have latency by the time of sending, instead of a mean latency.
+Such rows have latencies by time of sending, instead of a mean latency.
 
 The field ``pattern`` of such a row is, for example, ``transient UN->ADV+2``. The pattern changes
-``transientTrafficCycle`` cycles after the warm-up. ``packet_latency`` has bins
-``cycle after the change:latency:share of misrouted packets``, which start before the change. FOGSim's numbers are
-merged over its seeds.
+``transientTrafficCycle`` cycles after the warm-up. ``packet_latency`` is a list of bins in the form ``cycle after the
+change:latency:share of misrouted packets``. The first bins are before the change. FOGSim's numbers are means over the
+packets of all its seeds.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _PATTERNS = re.compile(r"transient (.+)->(.+)")
 _BIN = re.compile(r"(-?\d+):(\d+\.?\d*):\d+\.?\d*")
-# Parameters of network and run that must be equal in all rows whose order of settling is compared.
+# Parameters of network and run that must be equal in rows whose order of settling is compared.
 _SHARED = ("simulator", "warmup", "transientTrafficCycle")
 
 
 def patterns(row: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the patterns of a row in order of time."""
+    """Return the traffic patterns of a row in order of time."""
     found = _PATTERNS.fullmatch(row["pattern"])
     return found.groups() if found else (row["pattern"],)
 
@@ -68,17 +68,17 @@ def change(row: Mapping[str, str], params: Mapping[str, str]) -> Change | None:
 
 
 def phases(change: Change, after: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries of ``traffic`` that change to the pattern `after`."""
+    """Return the entries of the scenario key ``traffic`` that change the pattern to `after`."""
     return {"phases": [{"from": amount(change.cycle, "cycle"), "pattern": after}]}
 
 
 def recording(change: Change) -> dict[str, Any]:
-    """Return the entries of ``measure`` that record the same data as FOGSim.
+    """Return the entries of the scenario key ``measure`` that record the same data as FOGSim.
 
     Raises
     ------
     NotExpressible
-        If a bin would begin before the change and end after it.
+        If the change is inside a bin.
     """
     if change.cycle % change.bin:
         raise NotExpressible(f"no bin of {change.bin} cycles begins with the change at {change.cycle}")

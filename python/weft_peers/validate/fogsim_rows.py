@@ -1,11 +1,11 @@
 """Converts rows with results of the simulator FOGSim to scenarios.
 
-Meaning of FOGSim's numbers: a packet has 8 phits, moves as a unit and leaves a router in 8 cycles. In Weft this packet
-is one flit over links of 1/8 flit per cycle, so all loads of the file are divided by 8. Hops are links between routers,
-as in Weft. Latency counts from the generation of a packet to the consumption of its tail. FOGSim's router has no
-pipeline, no output queues, and no VC allocation separate from switch allocation. Heads send a request once in each of a
-few iterations per cycle, which are allocation steps in Weft. Packets in transit have priority over packets from the
-router's terminals. Source queues are in the router, one for each injection VC.
+Meaning of FOGSim's numbers: A packet has 8 phits, moves as a unit and leaves a router in 8 cycles. In Weft this packet
+is one flit, and links carry 1/8 flit per cycle. All loads of the file are therefore divided by 8. Hops are links
+between routers, as in Weft. Latency counts from the generation of a packet to the consumption of its tail. FOGSim's
+router has no pipeline, no output queues, and no VC allocation separate from switch allocation. In each cycle FOGSim has
+a few iterations, which are allocation steps in Weft. In each iteration, a head sends one request. Packets in transit
+have priority over packets from the router's terminals. Source queues are in the router. Each injection VC has one.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from weft_peers.validate.case import Change
 
 Params = dict[str, str]
-# A routing of Weft, and the number of VCs of each link class between routers.
+# A routing of Weft, and the number of VCs of the links between routers by link class.
 Routed = tuple[dict[str, Any], dict[str, int]]
 
-# Maximum length of a burst's run [cycles]. The slowest burst of the file needs a tenth of it.
+# Maximum length of a run with a burst [cycles]. The slowest burst of the file needs a tenth of this.
 _LONGEST_BURST = 100_000
-# Number of times that a packet can leave the ring. FOGSim has no limit, so this number is large.
+# Number of times that a packet may leave the escape ring. FOGSim has no limit, so this number is large.
 _MOST_EXITS = 254
 
 
 def case(row: Mapping[str, str], line: int) -> Case:
-    """Read one row."""
+    """Make the case of a row in line `line` of the file."""
     params = _params(row["params"])
     change = fogsim_changes.change(row, params)
     theirs = Numbers(latency=_latency(row), hops=_hops(row["hops"]), accepted=_accepted(row["accepted"], params))
@@ -64,13 +64,16 @@ def _params(text: str) -> Params:
 
 
 def _latency(row: Mapping[str, str]) -> float | None:
-    """Return the latency of a steady state [cycles]; ``None`` in saturation, in a burst or in a transient."""
+    """Return the mean latency [cycles]; ``None`` for a row with saturation, a burst or a change of the pattern."""
     steady = row["saturated"] == "no"
     return number(row["packet_latency"]) if steady else None
 
 
 def _accepted(text: str, params: Params) -> float | None:
-    """Return the accepted load [flits/terminal/cycle]; for a burst, the mean until the last packet has arrived."""
+    """Return the accepted load [flits/terminal/cycle].
+
+    For a burst, it is the mean until the last packet has arrived.
+    """
     if completion := re.fullmatch(r"completion_cycles=(\d+)", text):
         return int(params["burstLength"]) / int(completion[1])
     accepted = number(text)
@@ -78,13 +81,13 @@ def _accepted(text: str, params: Params) -> float | None:
 
 
 def _hops(text: str) -> float | None:
-    """Return the mean hops from a string ``total=2.5;local=1.5;...``; ``None`` for a transient."""
+    """Return the mean hops from a string ``total=2.5;local=1.5;...``; ``None`` if the pattern changes."""
     total = re.match(r"total=([\d.]+)", text)
     return float(total[1]) if total else None
 
 
 def _band(row: Mapping[str, str]) -> float:
-    """Return the band of a row, or three standard deviations of the accepted load from the column ``noise``."""
+    """Return the allowed difference of a row: its ``band``, or three standard deviations from its column ``noise``."""
     if row["band"] or row["must_match"] == "info":
         return number(row["band"]) or 0.0
     noise = re.search(r"accepted (?:sd/mean=)?([\d.]+)", row["noise"])
@@ -117,9 +120,9 @@ def _scenario(row: Mapping[str, str], params: Params, change: Change | None) -> 
 
 
 def _run(row: Mapping[str, str], params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the load or burst for ``traffic``, and the phases for ``measure``.
+    """Return the load or burst for the scenario key ``traffic``, and the phases for ``measure``.
 
-    The latency of a saturated row is not compared, so a drain of one cycle is enough.
+    If FOGSim's run saturated, latencies are not compared, so a drain of one cycle is enough.
     """
     load = float(row["load"]) / int(params["packet_phits"])
     if params.get("burst") == "1":
@@ -154,10 +157,11 @@ def _links(params: Params, vcs: Mapping[str, int], injection_vcs: int) -> dict[s
 def _terminal_link(params: Params, phits: int, injection_vcs: int) -> dict[str, Any]:
     """Return the settings of the link between a terminal and its router.
 
-    In FOGSim the source queue is in the router: each VC of the queue can send its next packet `phits` cycles after the
-    previous one. If an input sends one packet at a time, a link with the bandwidth of other links behaves in the same
-    way. If the VCs of an input send in parallel, each VC has room for one packet, and its credit takes `phits` cycles
-    to return. A terminal also receives a packet in `phits` cycles, from one VC at a time (`router.ejection_vcs`).
+    In FOGSim the source queue is in the router. Each VC of the queue can send its next packet `phits` cycles after the
+    previous one. In Weft this behaviour depends on the input. If an input sends one packet at a time, the link gets the
+    bandwidth of the other links. If the VCs of an input send in parallel, each VC gets room for one packet, and its
+    credit takes `phits` cycles to return. A terminal also receives a packet in `phits` cycles, from one VC at a time
+    (`router.ejection_vcs`).
     """
     latency = int(params["lat_injection"])
     link = {"latency": amount(latency, "cycle"), "vcs": injection_vcs}
@@ -172,11 +176,11 @@ def _is_one_at_a_time(params: Params) -> bool:
 
 
 def _injection_vcs(params: Params, patterns: Sequence[dict[str, Any]]) -> int:
-    """Return the number of injection VCs in Weft.
+    """Return the number of VCs from a terminal to its router in Weft.
 
-    FOGSim chooses the queue ``floor(dest*3/nodes)``, so (nearly) all packets from a node to one group are in one queue.
-    The number cannot change during a run. If only some patterns of a run send to one group, the other patterns
-    determine the number.
+    FOGSim puts a packet into the queue ``floor(dest*3/nodes)``. If each node sends to only one group, (nearly) all its
+    packets are in one queue, and one VC is enough. The number cannot change during a run. Therefore it is 1 only if
+    under all patterns of the run each node sends to only one group.
     """
     by_destination = params["vc_inj_policy"].startswith("floor(dest")
     one_group = all("group_shift" in pattern or "router_shift" in pattern for pattern in patterns)
@@ -198,7 +202,7 @@ def _router(params: Params) -> dict[str, Any]:
 
 
 def _routing(row: Mapping[str, str], params: Params) -> Routed:
-    """Return the routing of a row, and its numbers of VCs. Variants of a routing are in parentheses after its name."""
+    """Return the routing of a row, and its numbers of VCs. In the row, a variant of a routing is in parentheses."""
     name = row["routing"].partition(" (")[0]
     all_vcs = {"local": int(params["vc_local"]), "global": int(params["vc_global"])}
     match name:
@@ -206,7 +210,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
             return {"dragonfly_minimal": {}}, {"local": 2, "global": 1}
         case "VAL":
             return {"dragonfly_valiant": {"intermediate": _intermediate(params)}}, all_vcs
-        case "UGAL-L":  # like its PB it reads the queue of one VC; with this coefficient no bit of PB is set
+        case "UGAL-L":  # like FOGSim's PB, it reads the queue of one VC; with this coefficient no bit of PB is set
             return {"dragonfly_pb": _piggybacking(params, 100 * int(params["h"]), 0)}, all_vcs
         case "PB" | "PB125":
             coefficient = params.get("pb_coef") or params["piggybacking_coef"]
@@ -214,7 +218,7 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
             return {"dragonfly_pb": _piggybacking(params, int(coefficient), int(margin))}, all_vcs
         case "OFAR" | "OFAR-L" | "OFAR-E":
             return _ofar(params, all_vcs)
-        case "PAR" if row["pattern"].startswith("LADV"):  # inside a group, PAR of both simulators is minimal
+        case "PAR" if row["pattern"].startswith("LADV"):  # inside a group, PAR is minimal in both simulators
             return {"dragonfly_par": {"intermediate": "other_group", "sensor": "used_credits"}}, {
                 "local": 4,
                 "global": 2,
@@ -228,9 +232,9 @@ def _routing(row: Mapping[str, str], params: Params) -> Routed:
 
 
 def _intermediate(params: Params) -> str:
-    """Return the choice of intermediates.
+    """Return the value of the parameter `intermediate` for Valiant routing.
 
-    The first version of FOGSim also misroutes packets inside a group; later versions do not.
+    The first version of FOGSim also misroutes packets whose destination is in the source group; later versions do not.
     """
     return "other_group_for_all" if "v1)" in params["simulator"] else "other_group"
 
@@ -283,7 +287,10 @@ def _pattern(text: str, params: Params) -> dict[str, Any]:
 
 
 def _mix(params: Params) -> dict[str, Any]:
-    """Return the mix of a burst's traffic: type 1 is uniform, type 3 is a shift of groups."""
+    """Return the mix of patterns in a burst.
+
+    In FOGSim, type 1 is uniform traffic, and type 3 sends to a group at a distance.
+    """
     parts: dict[str, int] = {}
     patterns: dict[str, Any] = {}
     for part in "123":

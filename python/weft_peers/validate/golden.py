@@ -1,4 +1,7 @@
-"""Reads a file of peer results; the header of the file names their simulator."""
+"""Reads a file with results of another simulator (the peer).
+
+The columns in the header of the file show the simulator.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ _COMMON = {"must_match", "why", "band"}
 
 
 def read(path: str | Path) -> list[Case]:
-    """Return the rows of a file of peer results.
+    """Return the rows of a file with peer results as cases.
 
-    It has the columns of ``booksim.csv``, ``caminos.csv`` or ``fogsim.csv`` in ``tests/data/golden``.
+    The file must have the columns of ``booksim.csv``, ``caminos.csv`` or ``fogsim.csv`` in ``tests/data/golden``.
 
     Raises
     ------
@@ -56,9 +59,10 @@ def read(path: str | Path) -> list[Case]:
 
 
 def chosen(cases: Sequence[Case], wanted: re.Pattern[str]) -> list[Case]:
-    """Select cases whose title matches.
+    """Select the cases whose title matches a regular expression.
 
-    Cases with the same change of traffic are added, because their order is compared.
+    Cases with the same change of traffic as a selected case are added, because the order in which they settle is
+    compared.
     """
     changes = {(case.peer, case.change.of) for case in cases if case.change and wanted.search(case.title)}
 

@@ -1,4 +1,4 @@
-"""Judges whether Weft agrees with the peer, by the criterion in the column ``must_match``.
+"""Judges if Weft agrees with another simulator (the peer), by the criterion in the column ``must_match`` of a row.
 
 latency   latency, hops and accepted load within the band or within 3 sigma, whichever is wider
 accepted  accepted load within the band
@@ -8,14 +8,14 @@ order     accepted load no higher than the load, and not below the peer's by mor
           channel continue (under transpose the terminals on the diagonal, which send to themselves)
 info      nothing; printed only
 
-If the pattern changes, latency by the time of sending is compared instead. If the row has a band, the mean latencies
-before and after the change are also compared. `weft_peers.validate.settling_order` compares the order in which rows of
-one change settle.
+If the traffic pattern changes during the run, latencies by time of sending are compared instead. If such a row has a
+band, the mean latencies before and after the change are compared. `weft_peers.validate.settling_order` compares the
+order in which rows with the same change settle.
 
-The standard deviation s of one run is estimated from our n seeds. The peer has one run of the same length, so the
-standard error of its number is s. The standard error of our mean over the seeds is s / sqrt(n). Hence 3 sigma of the
-difference is 3 s sqrt(1 + 1/n). Below saturation the s of an accepted load is at least `chance_of_draws`, because the
-results of a few seeds can be close together by chance.
+The standard deviation s of a single run is estimated from Weft's n seeds. The peer has one run of the same length, so
+the standard error of the peer's number is s. The standard error of Weft's mean over n seeds is s / sqrt(n). Therefore 3
+sigma of the difference is 3 s sqrt(1 + 1/n). Below saturation, s of an accepted load is at least `chance_of_draws`,
+because the results of a few seeds can be close together by chance.
 """
 
 from __future__ import annotations
@@ -43,17 +43,18 @@ class Ours:
     runs : sequence of Numbers
         Measured values of the runs, one `Numbers` per seed.
     bound : float or None
-        Channel-load bound of the paths [flits/terminal/cycle]; ``None`` if no terminal sends. If Weft followed only a
-        sample of the paths, the bound is the upper end of its confidence interval.
+        Highest load that the channels on the paths can carry (channel-load bound) [flits/terminal/cycle]; ``None`` if
+        no terminal sends. If Weft followed only a sample of the paths, this is the upper end of the confidence interval
+        of the bound.
     least : sequence of float
         Load of the terminal that injected least, one value per seed [flits/terminal/cycle].
     stalled : int
         Number of runs that stalled.
     chance : float
-        Standard deviation of the accepted load of one run that follows from the random creation of packets; 0 if
+        Standard deviation of the accepted load of one run, as far as the random creation of packets causes it; 0 if
         packets are not created at random.
     response : Response or None
-        Latency by the time of sending, merged over the seeds; only if the pattern changes and all packets arrived.
+        Latency by time of sending, over the packets of all seeds; only if the pattern changes and all packets arrived.
     """
 
     runs: Sequence[Numbers]
@@ -66,14 +67,14 @@ class Ours:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A measurement of the peer, and the same measurement of Weft.
+    """A number that the peer measured, and the number that Weft measured.
 
     Attributes
     ----------
     peer, ours : float or None
-        The number of the peer's run, and the mean of our runs.
+        The number of the peer's run, and the mean of Weft's runs.
     sigma : float
-        Standard deviation of one of our runs.
+        Standard deviation of a single run of Weft.
     tolerance : float
         Maximum allowed difference.
     """
@@ -90,7 +91,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Return whether the two numbers differ by at most the tolerance; false if a simulator did not measure it."""
+        """Return whether the two numbers differ by at most the tolerance; false if one of them was not measured."""
         if self.peer is None or self.ours is None:
             return False
         return abs(self.ours - self.peer) <= self.tolerance
@@ -100,7 +101,7 @@ class Comparison:
 class Verdict:
     """The verdict on one case, with reasons if it fails.
 
-    If the pattern changes, `response` is Weft's latency around the change.
+    If the traffic pattern changes, `response` is Weft's latency before and after the change.
     """
 
     case: Case
@@ -143,15 +144,15 @@ def judge(case: Case, ours: Ours | None) -> Verdict:
 
 
 def answer(case: Case, reasons: Sequence[str]) -> Answer:
-    """Return the answer for a case; it fails if there are reasons."""
+    """Return the answer for a case. The case fails if there are reasons, unless its row is only printed (``info``)."""
     return "info" if case.must_match == "info" else "fails" if reasons else "agrees"
 
 
 def chance_of_draws(accepted: float, packets: float, probability: float) -> float:
-    """Return the standard deviation of an accepted load below saturation, due to the random creation of packets.
+    """Return the standard deviation of an accepted load below saturation that random creation of packets causes.
 
-    Each terminal creates a packet in each cycle with the same probability, so the count n of a window is binomial: its
-    standard deviation is sqrt(n (1 - probability)).
+    Each terminal creates a packet in each cycle with the same probability. Therefore the number n of packets in a
+    window is binomial, with the standard deviation sqrt(n (1 - probability)).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Runs the cases of ``weft validate``: every row with several seeds, all rows in parallel."""
+"""Runs the cases of ``weft validate``: each row of peer results with several seeds, and all rows in parallel."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def validate(
     Parameters
     ----------
     cases : sequence of Case
-        Rows of any peers.
+        Rows with results of one or several peers (other simulators).
     seeds : int
         Number of runs of each case; 5 or more for a meaningful standard deviation.
     jobs : int, optional
         Number of runs at the same time; by default the number of cores.
     force_memory : bool
-        Run even if the simultaneous runs need more memory than is free.
+        Whether to run even if the runs at the same time need more memory than is free.
     watch : callable, optional
         Function that is called with the current `Status` at short intervals.
 
@@ -93,7 +93,7 @@ def validate(
 
 
 def _expand(case: Case, seeds: int) -> tuple[list[Point], float | None]:
-    """Return the points of a case, one per seed, and the upper limit of the channel-load bound of its routing."""
+    """Return the points of a case, one per seed, and the highest load that the channels can carry under its routing."""
     if case.scenario is None:
         raise ScenarioError.saying(case.refusal, "")
     swept = case.scenario | {"sweep": {"seed": list(range(1, seeds + 1))}}
@@ -114,7 +114,10 @@ def _ours(case: Case, summaries: Sequence[dict[str, Any]], bound: float | None) 
 
 
 def _chance(case: Case, summaries: Sequence[dict[str, Any]]) -> float:
-    """Return the standard deviation of the accepted load due to random creation; 0 in saturation and in a burst."""
+    """Return the standard deviation of the accepted load that random creation of packets causes.
+
+    It is 0 if a run saturated, or if the traffic is a burst.
+    """
     is_burst = case.scenario is not None and "batch" in case.scenario["traffic"]
     if is_burst or not summaries or any(summary["saturated"] for summary in summaries):
         return 0.0
@@ -125,14 +128,14 @@ def _chance(case: Case, summaries: Sequence[dict[str, Any]]) -> float:
 
 
 def _sent(finished: Finished) -> pl.DataFrame:
-    """Return the latency by the time of sending of one run."""
+    """Return the latency by time of sending in one run."""
     with tempfile.TemporaryDirectory() as folder:
         finished.save(Path(folder) / "point")
         return pl.read_parquet(Path(folder) / "point" / "transient.parquet")
 
 
 def _response(change: Change, sent: Sequence[pl.DataFrame], summaries: Sequence[dict[str, Any]]) -> Response | None:
-    """Return the mean response over the seeds in the peer's bins; ``None`` if packets are missing."""
+    """Return the latency by time of sending, over all seeds, in the peer's bins; ``None`` if packets did not arrive."""
     middle = pl.col("from_cycle") + pl.col("bin_cycles") / 2
     bins = pl.concat(sent).select("packets", time=middle - change.cycle, latency=q.LATENCY.column)
     found = merged(bins, change.theirs.times[0], change.theirs.times[-1])

@@ -1,9 +1,9 @@
-"""Checks whether rows in which the pattern changes settle in the same order in Weft and in the peer.
+"""Checks that latencies settle in the same order in Weft and in the peer (another simulator) after a pattern changes.
 
-Rows with the same change of the pattern differ only in the routing. Settling times are known to the precision of a bin.
-Two rows settle one after the other if their times are more than a bin apart, otherwise they settle together. Any two
-rows must have the same order in Weft as in the peer. The order includes the change itself, at time 0: a row settles
-together with the change or after it. Therefore even the only row of a change has an order.
+Rows with the same change of the traffic pattern differ only in the routing. Settling times are known only to the width
+of a bin. Two rows settle one after the other if their times differ by more than this width, otherwise they settle
+together. Any two rows must have the same order in Weft as in the peer. The change itself counts as a row that settles
+at time 0. Therefore a row has an order even if no other row has the same change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORDS = {-1: "before", 0: "together with", 1: "after"}
 
 @dataclass(frozen=True)
 class Row:
-    """The settling time of a row after a change of the pattern, in both simulators.
+    """The time after a change of the traffic pattern at which the latency of a row settles, in both simulators.
 
     Attributes
     ----------
@@ -61,12 +61,12 @@ class Pair:
 
     @property
     def ours(self) -> int:
-        """Return the order of the two rows in Weft, as -1, 0 or 1."""
+        """Return the order of the two rows in Weft as -1, 0 or 1 (see `theirs`)."""
         return self._order(self.first.ours - self.second.ours)
 
     @property
     def sentence(self) -> str:
-        """Return a sentence about the first row, for an order that differs from the peer's."""
+        """Return a sentence on when the first row settles, for a pair whose order differs between Weft and the peer."""
         first, second = self.first, self.second
         return (
             f"settles {_WORDS[self.ours]} {second.name} ({first.ours:g} and {second.ours:g} cycles), "
@@ -78,12 +78,12 @@ class Pair:
 
 
 def pairs(verdicts: Sequence[Verdict]) -> list[Pair]:
-    """List all pairs of rows with the same change that both simulators ran."""
+    """List all pairs of rows with the same change of traffic that both simulators ran."""
     return [Pair(*pair) for together in _of_changes(verdicts) for pair in combinations(together, 2)]
 
 
 def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts. A row that settles in another order than in the peer fails, with the reason."""
+    """Return the verdicts, in which rows that settle in another order than in the peer fail, with a reason."""
     found: dict[int, list[str]] = defaultdict(list)
     both = [ordered for pair in pairs(verdicts) for ordered in (pair, Pair(pair.second, pair.first))]
     with_change = [
@@ -98,7 +98,7 @@ def in_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _of_changes(verdicts: Sequence[Verdict]) -> list[list[Row]]:
-    """Return, for each change, the rows that both simulators ran."""
+    """Return a list for each change of traffic, with the rows that both simulators ran."""
     rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for place, verdict in enumerate(verdicts):
         case, change, ours = verdict.case, verdict.case.change, verdict.response

@@ -1,4 +1,4 @@
-"""Prints verdicts of ``weft validate`` as a table for readers and as JSON for programs."""
+"""Makes a table and JSON data of the verdicts of ``weft validate``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = ("case", "load", "must match", "latency", "Weft", "hops", "Weft", "accep
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
-    """Return lines with the numbers of the peer and of Weft side by side, the reasons of failures, and the counts."""
+    """Return the table: numbers of the peer and of Weft side by side, reasons of failures, and verdicts counted."""
     lines = [
         "Mean packet latency [cycles], hops [router-to-router links], accepted load [flits/terminal/cycle]:",
         "the value of the peer, next to Weft's mean over its seeds.",
@@ -41,7 +41,7 @@ def text(verdicts: Sequence[Verdict]) -> str:
 
 
 def document(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Return the verdicts for programs: ``rows`` with every number, ``failed``, and ``count`` of each answer.
+    """Return the verdicts as data: ``rows`` with every number, ``failed``, and ``count`` of each answer.
 
     If the pattern of a row changes, ``change`` has the data that are compared instead of the other numbers; otherwise
     it is null.

@@ -1,8 +1,8 @@
-"""Writes synthetic exports of Nsight Systems, in the form of a run under NCCL on 2 hosts with one GPU each.
+"""Writes synthetic exports of Nsight Systems, as if from a run under NCCL on 2 hosts with one GPU each.
 
-They are synthetic, because we had no GPU. The tables, columns and texts are those that ATLAHS's generator reads
+They are synthetic, because we had no GPU. The tables, columns and texts are those that the generator of ATLAHS reads
 (``spcl/atlahs`` 8837294, ``goal_gen/ai/nccl_goal_generator``). One GPU sends 1 MiB to the other, then both GPUs reduce
-1 MiB on a ring. In total 1 + 2 MiB cross the network. These commands converted the exports to ``nccl_2gpus.goal``::
+1 MiB over a ring. In total 1 + 2 MiB cross the network. These commands converted the exports to ``nccl_2gpus.goal``::
 
     python nccl_exports.py exports
     python get_traced_events.py -i exports -o goal --unique-nic --merge-non-overlap -l ... -s ...
