@@ -1,4 +1,5 @@
-"""Compares the energy of links with scaled rates (DVFS) with bills computed by hand."""
+"""Compares the energy of links at lower rates (DVFS), which Weft computes from results, with energies computed by hand.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 STATES = LINK_STATES
-# Prices for flits of 5 bits: 10 fJ for each bit of capacity while a link is on, and 2 fJ for each sent bit. A link that
-# is off also uses a little energy.
+# Energy of a channel for flits of 5 bits [fJ]: 10 fJ per cycle for each bit of capacity while a link is on, and 2 fJ
+# for each sent bit. A link that is off uses 1 fJ per bit of capacity.
 STATIC, FLIT, DARK = 50, 10, 5
 WINDOW = 1000
 
@@ -40,7 +41,7 @@ def awake(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def _by_hand(root: Path, channels: list[dict[str, int]], bandwidth: float = 1.0) -> Results:
-    """Make a point whose channels carried the given flits, and were the given cycles in each state."""
+    """Make a point whose channels carried `flits` flits, and were in each link state for the given number of cycles."""
     results = made(root, [({"traffic.load": 0.1}, {"accepted_bits": 5 * 400, "window_cycles": WINDOW})])
     price = {"static": "10fJ/bit", "per_bit": "2fJ/bit"}
     prices = dict.fromkeys(STATES, price) | {"off": {"static": "1fJ/bit", "per_bit": "0fJ/bit"}}
@@ -83,8 +84,8 @@ def test_only_cycles_with_power_are_scaled(tmp_path: Path) -> None:
     Links of terminals keep their full rate.
     """
     channels = [
-        {"on": 300, "waking": 100, "off": 600, "flits": 100},  # 100 of 400 cycles: the lowest rate
-        {"on": 100, "draining": 100, "off": 800, "flits": 150},  # 150 of 200 cycles: the full rate
+        {"on": 300, "waking": 100, "off": 600, "flits": 100},  # 100 flits in 400 cycles: the lowest rate is enough
+        {"on": 100, "draining": 100, "off": 800, "flits": 150},  # 150 flits in 200 cycles: the full rate is needed
         {"off": WINDOW, "flits": 0},
         {"on": WINDOW, "flits": 10, "terminal": 1},
     ]
@@ -155,7 +156,7 @@ def test_the_command_for_slowed_links_works_where_routings_are_zipped_with_polic
 
 
 def test_slow_links_are_billed_alike_by_window_and_by_sample(tmp_path: Path) -> None:
-    """With only the full rate, the bill equals the bill of the run, for prices per bit and for prices in watts."""
+    """If only the full rate is allowed, the computed energy equals that of the run, for prices per bit and in watts."""
     sets: dict[str, Any] = {"links.default.bandwidth": "1/2flits/cycle", "traffic.load": 0.1}
     sets |= {"power.policy": "always_on", "traffic.pattern": "uniform", "routing": "ugal_p", "seed": 1}
     for number, price in enumerate(("23.44pJ/bit", "1W")):
@@ -184,8 +185,8 @@ def test_rates_that_make_no_sense(rates: tuple[float, ...], powers: tuple[float,
 
 
 def test_at_the_full_rate_nothing_changes(recorded: Results) -> None:
-    """For link states of all kinds, the bills of channels and the bills of samples each add up to the bill of the
-    run."""
+    """With all link states, the energies by channel, and the energies by sample, each add up to the energy of the run.
+    """
     full = Rates((1.0,), (1.0,))
     wanted = [summary["energy_network_j"] for summary in recorded.summaries]
     for over_time in (False, True):
@@ -215,7 +216,7 @@ def test_links_that_are_always_on(awake: Results) -> None:
     frame = awake.rate_scaled()
     assert frame["baseline"].to_list() == [point["hash"] for point in awake.points]
     assert frame["traffic.load"].to_list() == [0.05, 0.1, 0.4]
-    # at load 0.05 no channel carries a quarter of its bandwidth, so all have the least power
+    # at load 0.05 no channel needs more than a quarter of its bandwidth, so all channels have the least power, 0.54
     assert frame["normalised_energy"][0] == pytest.approx(0.54)
     assert frame["rate_0.25_share"][0] == 1
     for point, row in enumerate(frame.iter_rows(named=True)):
@@ -246,8 +247,8 @@ measure: {warmup: 8000cycles, window: 20000cycles}
 """
 
 
-# The load of the link; the share of the full power that the link draws with ideal rates; the rate at which the ladder
-# settles: half below 0.5 * 0.5, a quarter below 0.5 * 0.25.
+# The load of the link; its power with ideal rates, as a share of the full power; the rate to which the policy `ladder`
+# settles: half below a load of 0.5 * 0.5, a quarter below 0.5 * 0.25.
 @pytest.mark.parametrize(
     ("carried", "ideal", "state"),
     [(0.7, 1, "on"), (0.4, 0.69, "on"), (0.19, 0.54, "half"), (0.08, 0.54, "quarter")],
@@ -268,7 +269,7 @@ def test_the_rate_ladder_lies_between_the_ideal_and_links_that_are_always_on(
             (row,) = results.rate_scaled().to_dicts()
             assert row["normalised_energy"] == pytest.approx(ideal)
             scaled = row["energy_network_scaled_j"]
-    # the same packets, except for a few flits at the edges of the window
+    # both runs have both runs have the same packets, except for a few flits at the edges of the window
     power = {"on": 1, "half": 0.69, "quarter": 0.54}[state]
     assert bills["ladder"] == pytest.approx(power * bills["on"], rel=1e-3)
     assert scaled * 0.999 <= bills["ladder"] <= bills["on"] * 1.001

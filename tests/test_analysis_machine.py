@@ -1,4 +1,7 @@
-"""Compares the energy of the whole machine with closed forms of the paper, and with the energy accounts of runs."""
+"""Compares the energy of a machine (network and nodes) with closed forms of a paper, and with the energy of runs.
+
+The paper is that of Andujar et al. on torus networks (JPDC 2019).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from weft import Results
 
 SHARES = Shares()
-# Table 2 of the paper: ports of a switch, switches, terminals of a switch, links of a trunk, neighbours of a switch.
+# Table 2 of the paper, by network: ports of a switch, switches, terminals of a switch, links of a trunk, neighbours of
+# a switch.
 TABLE_2 = {
     "2D-4X": (20, 16, 4, 4, 4),
     "1D-16X": (48, 4, 16, 16, 2),
@@ -40,7 +44,7 @@ def test_port_ratios_are_those_of_table_2(name: str, ratio: float) -> None:
 
 @pytest.mark.parametrize(("name", "floor"), [("2D-4X", 0.464), ("1D-16X", 0.272), ("3D-4X", 0.485)])
 def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
-    """In a trunk of p links, p - 1 links sleep.
+    """W_net is lowest if p - 1 links of each trunk of p links sleep.
 
     Ports of terminals stay on. In 2D-4X, 12 of 20 ports sleep. The power of the ports is W_ports = 0.1 + 0.9 * 8/20 =
     0.46, and the power of a switch is W_sw = 0.35 + 0.65 * 0.46 = 0.649, relative to all ports on. Multiplied by the
@@ -54,8 +58,7 @@ def test_floors_with_one_member_of_each_trunk(name: str, floor: float) -> None:
 
 @pytest.mark.parametrize(("name", "printed", "members"), [("2D-4X", 0.50, 1.44), ("1D-16X", 0.32, 5.6)])
 def test_printed_energies_give_the_members_that_are_on(name: str, printed: float, members: float) -> None:
-    """The test computes the number of active links of a trunk from the printed W_net, which is linear in this
-    number."""
+    """The printed W_net gives the mean number of active links per trunk, because W_net is linear in this number."""
     ports, switches, _, width, neighbours = TABLE_2[name]
 
     def w_net(on: float) -> float:
@@ -79,10 +82,11 @@ def test_energy_of_a_machine_without_saving_is_the_closed_form(idle: float) -> N
 
 
 def test_the_idle_share_at_which_a_slower_network_still_saves() -> None:
-    """The energies of both machines are linear over the idle share w of a node.
+    """The energies of both machines are linear over w, the power of an idle node relative to a busy one.
 
-    With run times 1 and t, busy shares r and r/t (the same work), and W_net 1 and v, the energies cross if 0.15 (1 - v
-    t) = 0.85 w (t - 1). The work r cancels in the busy part. Therefore w = 0.15 (1 - v t) / (0.85 (t - 1)).
+    The machines have run times 1 and t, busy shares r and r/t (the same work), and network powers W_net 1 and v. The
+    energies are equal if 0.15 (1 - v t) = 0.85 w (t - 1), because the busy parts are equal. Therefore w = 0.15 (1 - v
+    t) / (0.85 (t - 1)).
     """
     r, t, v = 0.4, 1.1, 0.7
     reference = Task(Fabric(1, 10), 1.0, 1.0, r)
@@ -169,12 +173,12 @@ def test_a_reference_may_be_a_size_a_point_or_in_other_results(results: Results)
     assert second["e_cluster_ratio"][1] == 1
     elsewhere = results.machine(Machine(idle_shares=(0.5,)), "power.policy=idle_timeout", others=results)
     assert elsewhere["runtime"].to_list() == second["runtime"].to_list()
-    # w_net is relative to a network with all ports on, independent of the policy of the reference
+    # w_net is relative to a network with all ports on, whatever policy the reference has
     assert second["w_net"].to_list() == results.machine(Machine(idle_shares=(0.5,)))["w_net"].to_list()
 
 
 def test_watts_follow_from_the_catalogue_and_from_a_node(results: Results) -> None:
-    """The share of the network is the power of its switches relative to the total with 16 nodes of 500 W."""
+    """The network's share of power follows from the power of its switches, and from 16 nodes of 500 W each."""
     hardware = Hardware("100Gb/s", node_w=500.0, price_per_kwh=0.25)
     row = results.machine(Machine(idle_shares=(0.5,), hardware=hardware)).row(0, named=True)
     most = hardware.most_w(Fabric(16, 80, 16))
@@ -202,7 +206,7 @@ def test_the_command_prints_rows_and_refuses_what_it_cannot_price(
         assert main(["analyse", "machine", folder, *words]) == 2
         assert shown in capsys.readouterr().err
     capsys.readouterr()
-    # the output names the prices from which the watts come, because the run can have other prices
+    # the output names the prices from which it computes watts, because the run can have had other prices
     assert main(["analyse", "machine", folder, "--catalogue", "100Gb/s", "--price-per-kwh", "1"]) == 0
     shown = capsys.readouterr().out
     assert "energy cost" in shown.splitlines()[0]
@@ -250,7 +254,7 @@ JOBS = """\
 
 @pytest.mark.parametrize("has_jobs", [False, True])
 def test_a_node_with_several_interfaces_is_one_node(tmp_path: Path, has_jobs: bool) -> None:
-    """A rank that only computes is on each node, so all cores of the machine are always busy.
+    """Each node has a rank that only computes, so all cores of the machine are always busy.
 
     Without jobs, 8 nodes have two terminals each. With jobs, 4 nodes have two terminals and 8 nodes have one.
     """

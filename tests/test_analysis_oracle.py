@@ -1,4 +1,7 @@
-"""Compares the fluid model and the oracle's search for links with paths and sums that are computed one by one."""
+"""Compares the fluid model of traffic, and the links that the oracle finds, with paths and sums computed one by one.
+
+The oracle searches for the fewest links that carry a known traffic matrix.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     from weft.analysis.fluid import Rates
     from weft.analysis.paths import Active
 
-# The 512-node butterfly. Router r of a dimension sends to r + 3 (tornado) or to all routers.
+# A flattened butterfly of 512 terminals. Under tornado, router r of a dimension sends to router r + 3 of the same
+# dimension.
 BUTTERFLY = """\
 topology: {hyperx: {widths: [8, 8], terminals_per_router: 8}}
 links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
@@ -45,7 +49,7 @@ def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) ->
 
 
 def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
-    """The error names the different bandwidths, and its remedy works."""
+    """The error names the bandwidths. If all links have equal bandwidth, as the error proposes, the oracle answers."""
     sets = {"sweep": None, "routing": "ugal_p", "links.dim0.bandwidth": "1/2flits/cycle"}
     with pytest.raises(ScenarioError, match=r"equal bandwidth.*dim0 0\.5, dim1 1"):
         static.answers(weft.load(BUTTERFLY, overrides=sets).points)
@@ -53,7 +57,7 @@ def test_the_oracle_refuses_links_of_several_bandwidths() -> None:
 
 
 def _uniform(routers: int, terminals: int, load: float) -> Rates:
-    """Return the rates between routers if every terminal sends to all other terminals."""
+    """Return the traffic between routers [flits/cycle] if every terminal sends to all other terminals."""
     each = load / (routers * terminals - 1)
     rates = np.full((routers, routers), terminals * terminals * each)
     np.fill_diagonal(rates, terminals * (terminals - 1) * each)
@@ -159,9 +163,9 @@ def test_what_is_found_carries_the_traffic_and_no_link_of_it_is_too_many(load: f
 
 
 def test_least_and_most() -> None:
-    """With very little traffic the oracle keeps only the stars on, 112 of 448 links.
+    """With very little traffic the oracle keeps only a star on in each line of routers: 112 of 448 links.
 
-    With too much traffic it keeps all links on and reports this.
+    With too much traffic, it keeps all links on, and its answer says that they are not enough.
     """
     shift = np.zeros((64, 64))
     for x, y in product(range(8), repeat=2):
@@ -173,8 +177,8 @@ def test_least_and_most() -> None:
         assert len(most.links) <= 448
     assert not most.carried
     assert len(most.links) == 448
-    # tornado over stars: in each dimension 6 of 8 pairs of routers take a second hop over the hub, so the mean is 2 + 2
-    # * 6/8 hops
+    # tornado over stars: in each dimension, 6 of the 8 routers send over the hub and need a second hop, so the mean is
+    # 2 + 2 * 6/8 hops
     assert oracle.find([8, 8], 0.02 * shift).hops == pytest.approx(2 + 2 * 6 / 8)
 
 
@@ -281,7 +285,7 @@ def test_oracle_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("hub", [0, 3])
 def test_what_the_oracle_writes_runs_on_just_these_links(tmp_path: Path, hub: int) -> None:
-    """A simulation over the links that the oracle found has the mean hops of the fluid model."""
+    """A simulation with only the links that the oracle found on has about the mean hops of the fluid model."""
     text = """\
 topology: {hyperx: {widths: [6, 4], terminals_per_router: 2}}
 links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}

@@ -1,5 +1,8 @@
-"""Tests the choice of the policy with the least energy to solution among policies that cost little run time, and the
-energy floor."""
+"""Tests ``weft analyse policies``: the policy with the least energy among those that cost little run time, and the
+floor.
+
+The floor is the energy if one link of each trunk always sleeps.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,8 @@ if TYPE_CHECKING:
 
     from weft import Results
 
-# A ring of 4 routers with trunks of 2 links, whose channels draw one watt each while on. There are 4 routers x 2
-# neighbours x 2 links = 16 channels. The two terminals of a router send more than one link carries, so that a policy
-# costs time.
+# A ring of 4 routers with trunks of 2 links: 4 routers x 2 neighbours x 2 links = 16 channels, each of which draws one
+# watt while on. The two terminals of a router send more than one link carries, so that a policy costs run time.
 RING = """\
 name: ring
 cycle: 1600ps
@@ -77,8 +79,8 @@ def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floo
 
 
 def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> None:
-    """If no extra run time is allowed, a policy that lets needed links of a trunk sleep does not qualify, however much
-    it saves."""
+    """If no extra run time is allowed, a policy under which needed links sleep does not count, however much it saves.
+    """
     (all_,), (none,) = (least_energy.table(ring, slower).iter_rows(named=True) for slower in (0.5, 0.0))
     assert all_["time_change"] > 0
     assert none["fast_enough"] < all_["fast_enough"]
@@ -90,8 +92,10 @@ def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> No
 def test_a_policy_with_a_flaw_is_left_out(
     ring: Results, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The policy with the least energy has a flaw in one of its two seeds. If the always-on links have a flaw, Weft
-    compares nothing."""
+    """A policy is omitted if one of its seeds has a flaw.
+
+    If the runs with always-on links have a flaw, Weft compares nothing.
+    """
     (whole,) = least_energy.table(ring, 0.5).iter_rows(named=True)
     best = list(of_programs.places(ring)[""]).index(whole["policy"])
     flawed = 2 * best + 1
@@ -110,7 +114,7 @@ def test_a_policy_with_a_flaw_is_left_out(
 
 
 def _flaws(points: int, flawed: int) -> list[str | None]:
-    """Return the flaws of points of which only one has a flaw."""
+    """Return a list of flaws, in which only the point `flawed` has one."""
     return ["not settled" if point == flawed else None for point in range(points)]
 
 
@@ -151,7 +155,7 @@ def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_al
     (row,) = least_energy.table(recorded, 0.5, _CHANGES).iter_rows(named=True)
     assert row["floor_change"] < row["oracle_change"] < 0
     # expected saving: each link of a trunk beyond the first saves 1 W while no sample needs it, except during its two
-    # changes
+    # state changes
     saved = []
     for point in (0, 1):
         series, channels = recorded.series(point), recorded.channels(point)
@@ -170,7 +174,7 @@ def test_the_reference_that_pays_for_changes_lies_between_the_floor_and_links_al
 
 
 def _off(needs: list[bool], seconds: list[float]) -> float:
-    """Return the time [s] that a link of a trunk is off: each series of samples that do not need it, minus its state
+    """Return the time [s] that a link of a trunk is off: each series of samples without need for it, minus state
     changes."""
     stretches, wake, sleep = itertools.groupby(zip(needs, seconds, strict=True), lambda one: one[0]), *_CHANGES
     gaps = [(needed, sum(length for _, length in part)) for needed, part in stretches]
@@ -186,7 +190,7 @@ def test_a_member_pays_for_each_change() -> None:
 
     assert off([0] * 10) == 10 - 3  # it goes off once, and never wakes
     assert off([1] * 10) == 0
-    assert off([1, 0, 0, 0, 0, 0, 1]) == 0  # five samples are as long as the two changes
+    assert off([1, 0, 0, 0, 0, 0, 1]) == 0  # five samples are as long as the two state changes
     assert off([1, 0, 0, 0, 0, 0, 0, 0, 1]) == 2
     assert off([0] * 9 + [1] + [0] * 9) == (9 - 5) + (9 - 3)
 

@@ -1,4 +1,7 @@
-"""Tests latencies before, during and after faults, and recovery times, in table, analysis, query and report."""
+"""Tests latencies before, during and after faults, and recovery times.
+
+The table, analysis, query and report show them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ SCENARIO = (
 measure: {warmup: 1000cycles, window: 8000cycles}
 """
 )
-# points with: no fault; two faults, the later one listed first; a fault before the window; a fault after the window
+# faults of four points: none; two, of which the later is listed first; one before the window; one after the window
 FAULTS = [
     [],
     [{"router": 1, "at": "6000cycles"}, {"link": [0, 2], "at": "4us", "until": "4500cycles"}],
@@ -84,8 +87,8 @@ def test_the_table_of_a_run_has_a_line_per_point_that_fails(faulty: Results) -> 
     rows = [line for line in lines if not line.startswith(("- ", "and "))]
     reasons = [line for line in lines if line.startswith("- ")]
     assert (len(rows), rule[:3]) == (3, "---")
-    # the last eight columns are before, during, after, three shares and two times: each dash has a reason below the
-    # table
+    # the last eight columns are latencies before, during and after, three shares, and two times; each dash has a reason
+    # below the table
     assert [line.split()[-8:].count("-") > 0 for line in rows] == [True, True, True]
     assert reasons
     assert all(line.startswith(("- before the faults: ", "- during", "- after", "- re")) for line in reasons)
@@ -104,7 +107,7 @@ def test_random_faults_are_reported_as_those_that_are_named(
     assert main(["analyse", "recovery", str(at_random.root), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["from_cycle"] for row in rows] == [each["from_cycle"] for each in episodes]
-    # points with random faults are not compared for savings either
+    # points with random faults are also not compared with others for savings
     assert set_times.faults(at_random) == ["random of links, mtbf 4000cycles, mttr 300cycles, from 3000cycles"]
     assert set_times.changes(at_random) == ["the failed parts"]
     found = at_random.query("select failed, recovery_cycles from fault_episodes order by episode")

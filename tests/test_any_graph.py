@@ -1,5 +1,7 @@
-"""Tests routings for any graph: no deadlock with few VCs for paths of any length, and paths weighted by latency or
-cost."""
+"""Tests routings for any graph.
+
+Long paths need few VCs without deadlock, and links can be weighted by latency or cost.
+"""
 
 from __future__ import annotations
 
@@ -78,16 +80,16 @@ def test_one_class_for_each_hop_of_a_ring_is_refused_with_routings_that_work(rin
 @pytest.mark.parametrize(
     ("routing", "cycles"),
     [
-        # Over the direct links, a packet takes one cycle on its terminal's link, in each of two routers, on the link to
-        # the other terminal, and for delivery. The link between the routers adds 50 cycles for 2 of 6 pairs, and 1
-        # cycle for the other pairs.
+        # Over the direct links, a packet takes 5 cycles: on its terminal's link, in each of two routers, on the link to
+        # the other terminal, and for delivery. The link between the routers adds 50 cycles for 2 of 6 pairs of routers,
+        # and 1 cycle for the others.
         ("shortest_path", 5 + (2 * 50 + 4 * 1) / 6),
         # If latencies or costs count, packets between routers 0 and 1 go over router 2, with two links and one more
-        # router: 5 + 1 + 1 + 1.
+        # router: they take 5 + 1 + 1 + 1 cycles.
         ({"shortest_path": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
         ({"shortest_path": {"weight": {"cost": {"latency50": 3, "latency1": 1}}}}, (2 * 8 + 4 * 6) / 6),
         ({"lash": {"weight": "latency"}}, (2 * 8 + 4 * 6) / 6),
-        # One link of cost 1 costs less than two links.
+        # With equal costs, one link costs less than two links.
         ({"lash": {"weight": {"cost": {"latency50": 1, "latency1": 1}}}}, 5 + (2 * 50 + 4 * 1) / 6),
     ],
 )

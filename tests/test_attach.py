@@ -1,4 +1,4 @@
-"""Tests topologies and traffic that a program passes as objects in memory."""
+"""Tests topologies and traffic that a Python program passes as objects, such as NetworkX graphs and NumPy matrices."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_graph_is_the_network() -> None:
     point = weft.load(SCENARIO, topology=petersen(), terminals_per_router=2).points[0]
     facts = point.explain_topology()
     assert (facts["routers"], facts["terminals"], facts["degree_max_links"]) == (10, 20, 3)
-    # the graph meets the Moore bound: a router has 3 neighbours, and the other 6 routers are two hops away
+    # each router has 3 neighbours, and the other 6 routers are two hops away: 10 * 3 and 10 * 6 ordered pairs
     assert facts["router_pairs_by_hops"] == [0, 30, 60]
 
 
@@ -85,7 +85,7 @@ def test_a_matrix_is_the_traffic(tmp_path: Path) -> None:
     scenario["topology"] = {"torus": {"widths": [8], "terminals_per_router": 1}}
     results = weft.load(scenario, overrides={"measure.window": "20000cycles"}, matrix=matrix).run(tmp_path)
     row = results.frame.row(0, named=True)
-    # terminal 0 has the load of the scenario, and the other seven terminals have half of this load
+    # terminal 0 offers the load of the scenario, and the other seven terminals offer half of this load
     assert row["offered_load"] == pytest.approx(0.1 * (1 + 7 / 2) / 8, rel=0.05)
     assert row["hops_mean"] == 1
     assert (

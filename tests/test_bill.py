@@ -1,6 +1,6 @@
-"""Compares the energy bill of a year with arithmetic by hand, and tests its output.
+"""Compares the yearly energy bill of a network with sums computed by hand, and tests its output.
 
-`test_bill_refused.py` tests refused bills.
+`test_bill_refused.py` tests bills that Weft refuses.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "bill.yaml"
 ASLEEP: dict[str, Any] = {"tcep": {}}
-# Keys of a bill: half of the year at load 0.1 (night), and half at load 0.3 (day).
+# Contents of a bill's file: half of the year at load 0.1 (night), and half at load 0.3 (day).
 KEYS: dict[str, Any] = {
     "pue": 1.5,
     "price_per_kwh": "0.2EUR",
@@ -42,7 +42,7 @@ KEYS: dict[str, Any] = {
 
 
 def _point(policy: Any, load: float, power_w: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Make a settled point. Links that are always on draw more power at a higher load."""
+    """Make a settled point of a policy. With always-on links, the network would draw 2 kW and 1 kW times the load."""
     return steady_point(
         policy, load, **{"power_mean_w": power_w, "power_always_on_mean_w": 2000.0 + 1000 * load} | more
     )
@@ -61,7 +61,7 @@ def steady(tmp_path: Path) -> Results:
 
 def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results) -> None:
     on, asleep = steady.bill(KEYS).frame.iter_rows(named=True)
-    # with sleeping links the network draws 1 kW at night and 1.8 kW by day; with always-on links 2.1 and 2.3 kW
+    # with sleeping links the network draws 1 kW at night and 1.8 kW by day, with always-on links 2.1 kW and 2.3 kW
     assert asleep["power_kw"] == pytest.approx((1.0 + 1.8) / 2)
     assert asleep["site_power_kw"] == pytest.approx(1.4 * 1.5)
     assert asleep["site_energy_kwh_per_year"] == pytest.approx(2.1 * HOURS_PER_YEAR)
@@ -77,7 +77,7 @@ def test_the_bill_is_the_arithmetic_of_powers_shares_and_prices(steady: Results)
 
 def test_the_tables_show_units_prefixes_and_what_was_assumed(steady: Results) -> None:
     shown = lines(steady.bill(KEYS))
-    # the first line has a cost of 3679.2 EUR, and implies a saving of 2102.4 EUR
+    # the costs are 3679.2 EUR and 5781.6 EUR, and the saving is 2102.4 EUR
     assert shown[:2] == ["tcep: a year costs 3,679 EUR instead of 5,782 EUR (36.4 % less)", ""]
     head, _, _, asleep = (re.split(r"  +", line.strip()) for line in shown[2:6])
     assert head == ["per year", "network", "site", "energy", "cost [EUR]", "saved energy", "saved [EUR]", "saved [%]"]
@@ -189,7 +189,8 @@ def test_phases_of_a_run_are_billed(tmp_path: Path) -> None:
     results = weft.load(DAY).run(tmp_path / "day")
     (row,) = results.bill().frame.iter_rows(named=True)
     phases = results.summaries[0]["phases"]
-    # both phases have 2000 cycles in the window, so the mean over the profile equals the mean over the window
+    # both phases have 2000 cycles in the window, so the mean power over the bill's profile equals the mean over the
+    # window
     assert row["power_kw"] * 1e3 == pytest.approx(results.summaries[0]["power_mean_w"])
     assert phases[0]["power_mean_w"] < phases[1]["power_mean_w"]
     assert row["cost_usd_per_year"] > 0
@@ -350,7 +351,8 @@ def test_the_figure_shows_power_over_the_day_and_a_bar_per_year(example: Results
     assert widths == pytest.approx(frame["cost_eur_per_year"].to_list())
     # the figure shows the saving of a series as a bar from its cost to the cost of its baseline
     assert saved == pytest.approx(frame["saved_eur_per_year"][1])
-    # the bill scales the baseline to the work of the series, because the random traffic of the two differs
+    # the tolerance is needed, because the bill scales the baseline to the work of the series, whose random traffic
+    # differs
     assert ends[2].max() == pytest.approx(frame["cost_eur_per_year"][0], rel=1e-4)
     assert any(f"{100 * frame['saving_share'][1]:.1f} % less" in text.get_text() for text in bars.texts)
     alone = example.plot.figure("bill", point="policy=tcep")
@@ -420,7 +422,7 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
     assert yearly.parts["packet_latency_mean_cycles"].to_list() == [100.1, 100.3, 1001.7, 140.2]
     assert yearly.parts["baseline_latency_mean_cycles"].to_list() == [None, None, 100.1, 100.3]
     assert str(yearly) == text
-    # a line says that links that are always on were not measured
+    # without points with always-on links, a line says that the cost in latency is unknown
     alone = _results(tmp_path / "alone", *asleep).bill(KEYS)
     assert "its cost in latency is unknown: no point differs from it only in power.policy = always_on" in str(alone)
     answer = sentences(Sources([_results(tmp_path / "answer", *on, *asleep)]))
@@ -428,9 +430,10 @@ def test_a_saving_stands_beside_the_latency_that_it_costs(tmp_path: Path) -> Non
 
 
 def test_a_saving_that_chance_explains_is_reported_as_none(tmp_path: Path) -> None:
-    """Flits take 1 kW of the 2 kW.
+    """A saving smaller than random variation counts as none. The movement of flits takes 1 kW of the 2 kW.
 
-    With 100,000 packets, the difference of two runs varies randomly by 1.5 * 1 kW * sqrt(2 / 100,000) = 6.7 W.
+    With 100,000 packets, the difference between the powers of two runs varies randomly by 1.5 * 1 kW * sqrt(2 /
+    100,000) = 6.7 W.
     """
     drawn = {"energy_dynamic_j": 1000.0, "window_seconds": 1.0}
     on = [_point("always_on", load, 2000.0, **drawn) for load in (0.1, 0.3)]

@@ -1,4 +1,7 @@
-"""Tests bills that Weft refuses. Each kind of refusal has its own reason, its place, and a remedy that works."""
+"""Tests energy bills that Weft refuses.
+
+Each refusal names the reason, the place in the file, and a remedy that works.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,8 @@ AWAKE: dict[str, Any] = {"tcep": {"initial": "all_on", "deactivate": False}}
 
 
 def _failing(root: Path) -> Results:
-    """Make points with a policy and with always-on links, each with and without failing links."""
+    """Make points with a power policy and with always-on links, each without failures, with a failed link and with a
+    failed router."""
     points = []
     for policy, power in ((ASLEEP, 1000.0), (AWAKE, 2000.0)):
         for failing, less in (([], 0.0), (LINK, 50.0), (ROUTER, 200.0)):
@@ -131,12 +135,12 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
         else:
             shares = again.frame["saving_share"].to_list()[:3]
             assert shares[:2] == pytest.approx([0.5, 1 - 950 / 1950])
-            # a network that loses a tenth of its packets uses less energy, but this is not a saving
+            # a network that loses a tenth of its packets uses less energy, but the bill does not call this a saving
             assert shares[2] is None
             lost = "10 % of the packets of the baseline: a load is not carried if more than 3 % is lost"
             assert lost in again.frame["note"][2]
             assert [note is None for note in again.frame["note"]] == [True, True, False, True, True, True]
-    # without measured points with always-on links, the remedy does not name a point
+    # if no point with always-on links was run, the remedy cannot name one
     alone = made(tmp_path / "alone", [({**steady_point(ASLEEP, 0.1)[0], "faults": LINK}, steady_point(ASLEEP, 0.1)[1])])
     remedy = "with the same faults, measure a power policy that keeps all links on"
     assert remedy in "\n".join(lines(alone.bill(NIGHT)))
@@ -144,7 +148,7 @@ def test_what_failed_is_no_saving_and_the_remedy_compares_the_same_faults(tmp_pa
 
 @pytest.mark.parametrize("flaw", soundness.FLAWS)
 def test_every_flaw_has_a_remedy(flaw: soundness.Flaw) -> None:
-    """Each flaw of a point has a remedy in the error of the bill.
+    """Each flaw of a point has a remedy, which the error of the bill contains.
 
     The tests above cover flaws of a whole run, the tests below flaws of a phase.
     """
@@ -258,7 +262,7 @@ def test_each_way_in_which_a_phase_has_no_power_has_its_reason(tmp_path: Path) -
         with pytest.raises(ResultsError, match=words) as raised:
             _with_phases(tmp_path / str(number), *phases).bill(keys)
         assert remedy in raised.value.help
-    # phase 3 delivers the packets that phase 2, which is not billed, has left
+    # phase 3 is billed, and delivers packets that phase 2 left behind, which is not billed
     late = KEYS | {"profile": [{"share": 0.5, "phase": 1}, {"share": 0.5, "phase": 3}]}
     backlog = r"phase 3 is not settled \(delivers the backlog of a saturated phase\)"
     with pytest.raises(ResultsError, match=backlog) as raised:
@@ -355,7 +359,7 @@ def test_a_profile_beyond_the_sweep_is_refused_before_anything_runs(
         assert f"{file}:8:" in errors
         assert "= help: sweep `traffic.load: [0.1, 0.2, 0.3]` (finished points stay), or name a measured load" in errors
     assert not out.exists()
-    # the remedies
+    # the remedies work work
     file.write_text(file.read_text().replace("[0.1, 0.3]}", "[0.1, 0.2, 0.3]}"))
     assert main(["check", str(file)]) == 0
     assert main(["check", str(file), "--set", "traffic.load=0.1"]) == 2
@@ -419,7 +423,8 @@ def test_one_series_with_all_loads_of_the_profile_is_enough(tmp_path: Path) -> N
     weft.load(zipped, overrides={"bill.profile": [{"share": 1, "load": 0.1}]}).check()
     with pytest.raises(ScenarioError, match=r"load 0\.3 is not measured: the nearest is 0\.1") as raised:
         weft.load(zipped).run(tmp_path / "out")
-    # Weft refuses a sweep over loads together with a `zip` over loads, so the remedy does not propose it
+    # the remedy does not propose a sweep over loads, because the scenario has a `zip` over loads, and Weft refuses both
+    # together
     assert raised.value.help.startswith("name a measured load, or also measure this load")
 
 

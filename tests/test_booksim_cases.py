@@ -1,4 +1,5 @@
-"""Tests the import of realistic BookSim2 configurations: numbers of imported ones, and reasons of refused ones."""
+"""Tests the import of realistic BookSim2 configurations: the values of imported scenarios, and the reasons of refusals.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MESH = "topology = mesh; k = 4; n = 2; routing_function = dor;"
-# Zero-load latency of one flit on a 4x4 mesh: 4 cycles in each of 1 + 2.5 routers, one cycle on each of 2.5 + 2 links,
-# and one cycle for delivery. A terminal also sends to itself, so the mean distance is 2 * (16 - 1) / 12.
+# Zero-load latency of one flit on a 4x4 mesh [cycles]: 4 in each of 1 + 2.5 routers, 1 on each of 2.5 + 2 links, and 1
+# for delivery. A terminal also sends to itself, so the mean distance is 2 * (16 - 1) / 12 = 2.5 links.
 ONE_FLIT = 4 * 3.5 + 4.5 + 1
 
 
@@ -40,7 +41,7 @@ def refused(text: str, tmp_path: Path) -> str:
 def test_packets_of_two_sizes(tmp_path: Path) -> None:
     """Half of the packets have 1 flit, half have 5 flits.
 
-    On average a packet has 3 flits, and takes 2 cycles more than one flit.
+    On average a packet has 3 flits, and takes 2 cycles more than a packet of one flit.
     """
     text = "num_vcs = 2; traffic = uniform; packet_size = {{1,5}}; packet_size_rate = {{1,1}}; injection_rate = 0.1;"
     found = imported(f"{MESH} {text}", tmp_path)
@@ -50,7 +51,8 @@ def test_packets_of_two_sizes(tmp_path: Path) -> None:
     found.save(tmp_path / "mix" / "case.yaml")
     phases = {"measure.warmup": "1000cycles", "measure.window": "20000cycles"}
     frame = weft.load(tmp_path / "mix" / "case.yaml", overrides=phases).run(out=tmp_path / "results").frame
-    # the window has 32,000 packets with a standard deviation of sqrt(9 + 4) flits each, which is 0.7 % of the load
+    # the flits of a window are a sum over 32,000 packets, each with a standard deviation of sqrt(9 + 4) flits: 0.7 % of
+    # the load
     assert frame["offered_load"][0] == pytest.approx(0.3, rel=0.035)
     assert not frame["saturated"][0]
 
@@ -69,7 +71,7 @@ def test_classes_with_priorities(tmp_path: Path) -> None:
 
 
 def test_requests_and_replies(tmp_path: Path) -> None:
-    """BookSim2 measured a mean latency of 20.01 cycles at a rate of 0.005."""
+    """At an injection rate of 0.005, BookSim2 measured a mean latency of 20.01 cycles."""
     found = imported(f"{MESH} num_vcs = 16; use_read_write = 1; injection_rate = 0.001;", tmp_path)
     assert found.zero_load == pytest.approx(ONE_FLIT + 0.5)
 
@@ -141,6 +143,6 @@ def test_two_sizes_from_the_same_terminals_are_one_job(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     implied = weft.load(file).points[0].imply()
-    # packets of 1 and 9 flits with weights 3 and 1 have 3 flits on average; they cross a router of 1 cycle and two
-    # links, and take one cycle for delivery
+    # packets of 1 and 9 flits with weights 3 and 1 have 3 flits on average; they take 1 cycle in the router, 2 on two
+    # links, 1 for delivery, and 3 - 1 until the tail arrives
     assert implied["zero_load_latency_cycles"] == pytest.approx(1 + 2 + 1 + 3 - 1)

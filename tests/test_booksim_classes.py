@@ -1,4 +1,4 @@
-"""Compares message classes of imported configurations with measurements of BookSim2."""
+"""Compares imported BookSim2 configurations with message classes with measurements of BookSim2."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DATA = Path(__file__).parent / "data" / "booksim"
 GRID = ["topology=mesh", "k=8", "n=2", "routing_function=dor", "vc_buf_size=8"]
 HALVES = {"read_request": (0, 3), "write_request": (0, 3), "read_reply": (4, 7), "write_reply": (4, 7)}
 PHASES = [("measure.warmup", "1000cycles"), ("measure.window", "6000cycles")]
-# Allowed relative difference to BookSim2, which ran for 18,000 cycles. Our window is shorter, but the means of both
-# vary by less than 0.3 %.
+# Allowed relative difference to BookSim2, which measured for 18,000 cycles. Weft's window is shorter, but the means of
+# both vary by less than 0.3 % between seeds.
 BAND = 0.02
 
 
@@ -91,7 +91,8 @@ def test_requests_and_replies_have_the_vcs_of_their_ranges() -> None:
     def classes(*words: str) -> Any:
         return imported("mesh88.cfg", "use_read_write=1", "num_vcs=16", *words).get("classes")
 
-    # with BookSim2's defaults, reads use VCs 0 to 5 and 8 to 13, and writes use VCs 2 to 7 and 10 to 15
+    # with BookSim2's default ranges, reads use VCs 0 to 5 and 8 to 13, writes VCs 2 to 7 and 10 to 15, so they share
+    # VCs
     assert classes() == {"requests": {}, "replies": {}}
     assert "reads and writes share the VCs of both" in notes("mesh88.cfg", "use_read_write=1", "num_vcs=16")
     ends = {"read_request": (0, 3), "write_request": (0, 3), "read_reply": (4, 15), "write_reply": (4, 15)}
@@ -107,7 +108,7 @@ def test_requests_and_replies_have_the_vcs_of_their_ranges() -> None:
 
 
 def test_classes_with_priorities_take_vcs_with_the_switch() -> None:
-    """BookSim2's `islip` ignores priorities, so that they have an effect only at terminals."""
+    """BookSim2's allocator `islip` ignores priorities, so that they have an effect only at terminals."""
     words = ("classes=2", "packet_size={1,5}", "priority=class", "injection_rate={0.05,0.05}")
     for allocator, staged in [("islip", 1), ("separable_input_first", 0)]:
         found = imported("mesh88.cfg", *words, "class_priority={0,1}", f"sw_allocator={allocator}")

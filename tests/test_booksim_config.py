@@ -1,4 +1,4 @@
-"""Tests how Weft reads BookSim2 configurations: grammar, types of keys, places of errors, and random text."""
+"""Tests the reader of BookSim2 configurations: grammar, types of values, places that errors name, and random text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_grammar_takes_what_the_lexer_of_booksim_takes() -> None:
 
 
 def test_the_longest_match_wins() -> None:
-    """A word can contain slashes. Therefore a comment that follows a word without a space is part of the word."""
+    """A word can contain slashes. Therefore a comment directly after a word, without a space, is a part of the word."""
     assert parse("traffic = uniform//x\n;", "f")[0].value == "uniform//x"
     assert parse("k = 8//x\n;", "f")[0].value == 8
 
@@ -133,7 +133,7 @@ def test_all_unknown_keys_and_types_are_reported_at_once(tmp_path: Path) -> None
 def test_a_key_with_another_meaning_is_no_suggestion(tmp_path: Path, key: str) -> None:
     """Some keys of forks are similar to keys of BookSim2.
 
-    If the error suggested the BookSim2 key, the user would change the network.
+    If the error suggested BookSim2's similar key, the user would change the network by mistake.
     """
     assert "did you mean" not in whole_error(f"{key} = 4;", tmp_path).help
 
@@ -256,9 +256,9 @@ def _value(key: str, rng: random.Random, texts: tuple[str, ...]) -> str:
 
 
 def test_the_import_stands_without_the_validation() -> None:
-    """Import and validation share `weft_peers.expressible`.
+    """``weft import`` works without the code of ``weft validate``; they share `weft_peers.expressible`.
 
-    `weft validate` also uses the models of the import, but the import does not use any code of validation.
+    `weft validate` also uses the import's mapping of models, but the import uses no code of the validation.
     """
     for source in (Path(forks.__file__).parent).glob("*.py"):
         assert "weft_peers.validate" not in source.read_text(encoding="utf-8"), source.name

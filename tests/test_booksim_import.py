@@ -74,7 +74,7 @@ def _other_value(key: str) -> str:
 
 @pytest.mark.parametrize("key", sorted(KEYS))
 def test_no_key_is_lost(key: str, tmp_path: Path) -> None:
-    """Each key whose value differs from its default appears in the comments, in the notes, or in the error."""
+    """Each key with another value than its default appears in the scenario's comments, the notes, or the error."""
     file = tmp_path / "mesh"
     lines = ["topology = mesh;", "k = 4;", "n = 1;", "routing_function = dor;", "routing_delay = 0;"]
     value = "2" if key in ("k", "n") else _other_value(key)
@@ -90,8 +90,7 @@ def test_no_key_is_lost(key: str, tmp_path: Path) -> None:
 
 
 def test_pipelines_take_as_long_as_measured() -> None:
-    """The measured cycles are the zero-load latency of one BookSim2 router at load 0.002, minus two links and one cycle
-    of delivery."""
+    """The measured cycles are the latency over one BookSim2 router at load 0.002, minus two links and delivery."""
     measured = {
         1.0: {(0, 1, 1, 1): 3, (0, 1, 1, 2): 4, (1, 1, 1, 1): 4, (2, 1, 1, 1): 5, (2, 2, 1, 1): 6, (2, 2, 2, 1): 7},
         2.0: {(0, 1, 1, 1): 2, (0, 1, 1, 2): 3, (1, 1, 1, 1): 2, (1, 2, 1, 1): 3, (1, 2, 2, 1): 3, (2, 2, 2, 2): 5},
@@ -119,7 +118,7 @@ def test_delays_speedups_and_credits() -> None:
 
 
 def notes_of(file: str, *settings: str) -> dict[str, str]:
-    """Return the approximations of an import: each key with its text."""
+    """Return the approximations of an import: text of the note by BookSim2 key."""
     found = convert([str(PEER / file), *settings], "x").notes
     return {note.key.partition(" = ")[0]: note.text for note in found if note.kind == "approximated"}
 
@@ -151,7 +150,7 @@ def test_what_routing_does_otherwise_is_reported() -> None:
 
 
 def test_credits_of_long_packets_are_earlier_by_the_routing_of_their_heads() -> None:
-    """credit_delay is 2, and a credit takes at least one cycle more than its link."""
+    """BookSim2's credit_delay is 2. A credit takes at least one cycle more than the latency of its link."""
 
     def credits(*settings: str) -> str:
         return str(imported("mesh88.cfg", "wait_for_tail_credit=0", *settings)["router"]["credit_delay"])
@@ -179,7 +178,7 @@ def test_every_hop_on_tree4_has_all_vcs_of_its_own() -> None:
 
 
 def test_a_vc_that_waits_for_its_tail_credit_holds_one_packet() -> None:
-    """With `wait_for_tail_credit`, the import gives a VC room for one packet, and packets enter only empty buffers."""
+    """With `wait_for_tail_credit`, a VC gets room for one packet, and a packet enters only an empty buffer."""
     waits = imported("mesh88.cfg", "packet_size=6")
     assert waits["links"]["default"]["buffer"] == "6flits"
     assert waits["router"]["flow_control"] == "virtual_cut_through"
@@ -199,12 +198,13 @@ def test_loads_are_flits_whatever_the_rate_is() -> None:
 def test_bursts_keep_their_length_and_their_peak() -> None:
     """With alpha 0.05 and beta 0.1, bursts last 10 cycles and take a third of the time.
 
-    The peak is therefore three times the load.
+    The rate in a burst (peak) is therefore three times the load.
     """
     on = imported("mesh88.cfg", "injection_process=on_off({0.05,0.1})", "injection_rate=0.1")["traffic"]["injection"]
     assert on == {"on_off": {"mean_on": "10cycles", "peak": pytest.approx(0.3)}}
     words = ("injection_process=on_off", "burst_alpha=0.05", "burst_beta=-1.0", "burst_r1=0.4", "injection_rate=0.1")
-    # beta follows from the other values: 0.05 * (0.4 - 0.1) / 0.1 = 0.15, so bursts last 6.67 cycles
+    # a negative beta means that it follows from the other values: 0.05 * (0.4 - 0.1) / 0.1 = 0.15, so bursts last 6.67
+    # cycles
     on = imported("mesh88.cfg", *words)["traffic"]["injection"]
     assert on == {"on_off": {"mean_on": "7cycles", "peak": pytest.approx(0.4)}}
     assert "needs two of" in refused("mesh88.cfg", "injection_process=on_off", "burst_r1=0.4")
@@ -340,8 +340,8 @@ def test_an_approximation_carries_its_measured_band(name: str, key: str, setting
 
 
 def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
-    """Measures the latencies of two imports again: a mesh that equals BookSim2's, and min_adapt, where the simulators
-    differ."""
+    """Weft still gives the listed latencies of two bands: a mesh that equals BookSim2's, and min_adapt, which differs.
+    """
     text = "topology = mesh; k = 8; n = 2; num_vcs = 4; vc_buf_size = 8; vc_busy_when_full = 1;"
     file = tmp_path / "mesh.cfg"
     for name, settings, (rate, there, here) in [
@@ -357,7 +357,7 @@ def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
 
 
 def test_a_list_has_the_routers_of_each_dimension() -> None:
-    """Forks accept `k = {4,4}`; BookSim2 accepts one number."""
+    """Forks of BookSim2 accept a list such as `k = {4,4}`. BookSim2 accepts only one number."""
     assert imported("mesh88.cfg", "k={4,4}")["topology"] == {"mesh": {"widths": [4, 4], "terminals_per_router": 1}}
     assert imported("mesh88.cfg", "k={4,2,3}", "n=3")["topology"]["mesh"]["widths"] == [4, 2, 3]
     assert "only a fork accepts lists" in notes_of("mesh88.cfg", "k={4,4}")["k"]
@@ -374,7 +374,7 @@ def test_several_subnets_are_planes_with_a_share_of_the_load_each() -> None:
     notes = {note.key: note for note in found.notes}
     assert notes["subnets = 2"].kind == "approximated"
     assert "BookSim2 draws the subnet of each packet" in notes["subnets = 2"].text
-    # each plane is the whole network, so an uncontended packet has the same latency
+    # each plane is a copy of the whole network, so an uncontended packet has the same latency as with one subnet
     one = convert([str(PEER / "mesh88.cfg"), "injection_rate=0.05"], "x")
     assert found.zero_load == pytest.approx(one.zero_load, rel=1e-9)
 
@@ -434,7 +434,8 @@ def test_a_command_without_a_file_is_an_error(capsys: pytest.CaptureFixture[str]
     assert "no file is given" in capsys.readouterr().err
 
 
-# Networks that the import writes to files. The tests compare paths and link lengths with the definitions.
+# The next tests are about networks that the import writes to files. They compare paths and link lengths with the
+# definitions.
 
 
 def steps(network: wiring.Wiring, following: Callable[[int, int], int], at: int, to: int) -> list[int]:
@@ -450,7 +451,7 @@ def steps(network: wiring.Wiring, following: Callable[[int, int], int], at: int,
 def test_a_flattened_butterfly_on_the_floor() -> None:
     """4x4 routers with 2x2 terminals form rows of eight terminals.
 
-    A link is twice as long as its distance in routers.
+    The latency of a link is twice its distance in routers.
     """
     network = wiring.flatfly(4, 2, 4, 4, noc=True)
     assert len(network.links) == 16 * 6 // 2
@@ -520,8 +521,8 @@ def test_a_latency_of_one_direction_gives_the_other_1_cycle_and_credits_those_of
     network = anynet.read("router 0 node 0 router 1 15\nrouter 1 node 1", "f")
     assert (network.links, network.back) == ({(0, 1): 15}, {(0, 1): 1})
     assert network.graph() == "router 0 node 0 router 1 15\nrouter 1 node 1 router 0 1\n"
-    # a credit for a flit on the channel of 15 cycles takes 15 cycles, although the credit's channel takes 1 cycle, and
-    # vice versa
+    # a credit for a flit on the channel of 15 cycles takes 15 cycles, although the credit's own channel takes 1 cycle,
+    # and vice versa; the keys are the latencies of the credit's channels
     assert network.credit_latencies() == {15: {1}, 1: {15}}
     other = anynet.read("router 1 node 1 router 0 15\nrouter 0 node 0", "f")
     assert (other.links, other.back) == ({(0, 1): 1}, {(0, 1): 15})
@@ -542,7 +543,7 @@ def test_an_import_of_a_latency_of_one_direction_sets_the_latency_of_its_credits
     found, _ = links("router 0 node 0 router 1 15\nrouter 1 node 1\n")
     assert found["latency15"] == {"credit_latency": "1cycle"}
     assert found["latency1"] == {"credit_latency": "15cycles"}
-    # channels of 1 cycle carry credits for channels of 15 and of 7 cycles, which one link class cannot express
+    # channels of 1 cycle carry credits for channels of 15 and of 7 cycles, but a link class has only one credit latency
     found, text = links("router 0 node 0 router 1 15 router 2 7\nrouter 1 node 1\nrouter 2 node 2\n")
     assert "latency1" not in found
     assert found["latency15"] == found["latency7"] == {"credit_latency": "1cycle"}
@@ -555,7 +556,7 @@ def test_a_router_that_can_not_be_reached_is_named() -> None:
         anynet.shortest(apart, "f")
 
 
-# Patterns that the import writes to files. The tests compare the weights with the definitions.
+# The next tests are about patterns that the import writes to files. They compare the weights with the definitions.
 
 
 def shares(text: str, source: int, terminals: int = 64) -> dict[int, float]:
@@ -583,9 +584,9 @@ def test_destinations() -> None:
 
 
 def test_models_send_where_the_matrix_says() -> None:
-    """The import converts some patterns to a model or to a matrix, depending on the network.
+    """Depending on the network, the import converts some patterns to a pattern of Weft, or to a matrix.
 
-    Both forms must be the same pattern.
+    Both forms must send the same traffic.
     """
     for text in (
         "bitcomp",
@@ -616,7 +617,7 @@ def test_terminals_are_renumbered_where_booksim_numbers_them_by_rows() -> None:
 
 
 def notes(file: str, *settings: str) -> dict[str, str]:
-    """Import a configuration, and return its messages by key and value."""
+    """Import a configuration, and return the texts of all its notes, by key with value."""
     return {note.key: note.text for note in convert([str(PEER / file), *settings], "x").notes}
 
 
@@ -631,7 +632,7 @@ def test_a_zero_load_latency_of_too_many_paths_is_reported_with_its_error(
 
 
 def test_runs_of_batches_are_points_each() -> None:
-    """BookSim2 repeats all batches in each of its 3 x 2 runs; the import makes a point for each run."""
+    """BookSim2 runs 3 simulations of 2 batches each. The import makes a point for each of the 3 x 2."""
     batch = imported("cmesh.cfg", "sim_type=batch", "sim_count=3", "batch_count=2", "seed=5")
     assert batch["sweep"] == {"seed": list(range(5, 5 + 3 * 2))}
     assert "write batch_count = 33; or less" in refused(
@@ -645,7 +646,7 @@ def test_what_measures_nothing_is_refused() -> None:
 
 
 def test_a_list_and_a_number_of_one_key_are_reported(tmp_path: Path) -> None:
-    """If a key has a list and a number, BookSim2 ignores the number; the import does the same."""
+    """If a key has a list and also a number, BookSim2 ignores the number. The import does the same, with a note."""
     file = tmp_path / "ring"
     file.write_text("topology = torus;\nk = 4;\nn = 1;\nrouting_function = dim_order;\npacket_size = {2};\n")
     found = convert([str(file), "packet_size=5"], "x")

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 PEER = Path(__file__).parent / "data" / "booksim"
 SEEDS = 3
-# Phases that are much shorter than BookSim2's. The tolerance of `judge` accounts for the random variation of short
-# runs.
+# Phases of Weft's runs, which are much shorter than BookSim2's. The tolerance of `judge` allows for the random
+# variation of short runs.
 PHASES = [("measure.warmup", "500cycles"), ("measure.window", "1500cycles")]
 
 
 def rows() -> list[dict[str, str]]:
-    """Return the rows of the file of measurements: one for each run of BookSim2."""
+    """Return the rows of the file with measurements of BookSim2: one row for each run."""
     with (PEER / "measured.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -48,8 +48,9 @@ CURVES = [row for row in rows() if row["must_match"] != "info"]
 
 @pytest.mark.parametrize("row", LOW, ids=title)
 def test_the_zero_load_latency_is_that_of_booksim(row: dict[str, str]) -> None:
-    """The tolerance follows from the number of packets, whose latencies spread by at most 40 %, and from the few
-    packets that meet at load 0.01.
+    """The measurements are at load 0.01, at which few packets meet.
+
+    The tolerance allows for these packets, and for the random mean of packets whose latencies spread by at most 40 %.
     """
     found = imported(row)
     point = found.scenario.points()[0]

@@ -37,12 +37,12 @@ traffic:
 
 
 def steps_in_cycles(ranks: int) -> int:
-    """Return the cycles of the all-reduce: each rank sends 2 (n - 1) parts of S / n, one after the other.
+    """Return the cycles of the all-reduce: each rank sends 2 (n - 1) parts of S / n bytes, one after the other.
 
-    Inside a node a part takes 25 ns plus its bytes at 450 GB/s, rounded up to cycles. With several nodes, the transfer
-    between two nodes is the slowest: each of 8 interfaces sends an eighth of each part, one flit per cycle without
-    gaps. The last flit arrives 3 cycles after the cycle in which it is sent: two links of 1 cycle each, and one cycle
-    of the router.
+    Inside a node, a part takes 25 ns plus the time of its bytes at 450 GB/s, rounded up to cycles. With several nodes,
+    the transfers between nodes are the slowest. Each of 8 interfaces sends an eighth of each part, one flit per cycle
+    without gaps. The last flit arrives 3 cycles after it was sent: two links of 1 cycle each, and one cycle in the
+    router.
     """
     part = SIZE // ranks
     if ranks == 8:
@@ -62,6 +62,6 @@ def test_bandwidths_are_those_of_the_closed_form(ranks: int, tmp_path: Path) -> 
     assert row["algorithm_bandwidth_bits_per_second"] == pytest.approx(algorithm)
     # nccl-tests defines the bus bandwidth by the bytes that a rank must send: 2 (n - 1) / n of the vector
     assert row["bus_bandwidth_bits_per_second"] == pytest.approx(algorithm * 2 * (ranks - 1) / ranks)
-    # the bus bandwidth never exceeds the narrowest part: 450 GB/s inside a node, or 8 interfaces of 50 GB/s between
-    # nodes
+    # the bus bandwidth never exceeds the slowest part of the ring: 450 GB/s inside a node, or 8 interfaces of 50 GB/s
+    # between nodes
     assert row["bus_bandwidth_bits_per_second"] < 8 * (450e9 if ranks == 8 else 400e9)

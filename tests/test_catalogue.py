@@ -1,4 +1,5 @@
-"""Tests the catalogue of hardware. Runs, designs and bills of a network use the same prices, and name the prices."""
+"""Tests the catalogue of hardware, from which runs, designs and bills of a network take power and prices, and name
+them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 NAME = "catalogue of November 2026, 400 Gb/s, dr between routers, dac to terminals"
-# A fat tree of 320 switches of 16 ports and 1,024 terminals. A flit of 400 bits per nanosecond is 400 Gb/s.
+# A fat tree with 320 switches of 16 ports and 1,024 terminals. One flit of 400 bits per nanosecond is 400 Gb/s.
 TREE = """
 name: k16
 cycle: 1ns
@@ -51,7 +52,7 @@ def test_a_run_and_a_design_differ_by_the_traffic_alone(tree: Results) -> None:
     seconds = run["window_seconds"]
     traffic = run["energy_routers_dynamic_j"] / seconds
     assert run["power_mean_w"] == pytest.approx(design + traffic, rel=1e-9)
-    # the traffic's power: 10 pJ/bit at each of about 5.4 routers of a path, at a tenth of 1,024 * 400 Gb/s
+    # power of the traffic: 10 pJ/bit in each of about 5.4 routers of a path, for a tenth of 1,024 * 400 Gb/s
     assert 0.01 < traffic / design < 0.05
     power = _engine.catalogue_power("400Gb/s", "dr", "dac", "switches")
     ports = 2 * 2048 + 1024
@@ -81,7 +82,7 @@ def test_a_table_for_a_document_ends_with_its_prices(tree: Results, tmp_path: Pa
     assert prices in lines[-1]
     assert NAME in written("compare", root, root)
     assert prices in written("export", root, "--columns", "point,power_mean_w")
-    # a table without energy, power or money has no prices
+    # a table without energy, power or money names no prices
     assert prices not in written("export", root, "--columns", "point,accepted_load")
 
 
@@ -109,7 +110,7 @@ def test_designs_of_a_scenario_have_the_hardware_that_it_names(
     assert row["power_w"] == pytest.approx(2 * 32 + 16)
     (row,) = json.loads(output(str(file), "--json", "--catalogue", "800Gb/s", "--cables", "dr"))
     assert row["power_w"] == pytest.approx(Hardware.of("800Gb/s", "dr").power_w(20, 4, 32, 16))
-    # compared designs must have the same kind of hardware, and the remedy names it
+    # compared designs must use the same hardware, which the remedy names
     for second in (other, bare):
         refused = output(str(file), str(second), status=2)
         assert "--catalogue 400Gb/s --cables dr --terminal-cables dac" in refused
@@ -123,8 +124,8 @@ def test_prices_of_a_design_are_those_of_the_catalogue() -> None:
     assert prices is not None
     figures = {each["figure"]: each["median"] for each in _engine.catalogue()["figures"] if each["speed_gbps"] == 800}
     assert prices.router.at(64) == pytest.approx(64 * figures["switch per port"])
-    # an optical cable has two modules, a fibre and a price for its 30 m; a passive copper cable has one price for any
-    # length
+    # an optical cable costs two modules, a fibre and a price per metre for 30 m; a passive copper cable has one price
+    # for any length
     link = 2 * figures["dr price"] + figures["dr fibre"] + 30 * figures["dr fibre per metre"]
     assert prices.cables(1, 30) == pytest.approx(link)
     assert prices.terminal_cables(10, 20) == pytest.approx(10 * figures["dac price"])

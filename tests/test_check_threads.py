@@ -1,4 +1,4 @@
-"""Tests ``weft check --threads``, which estimates how evenly threads share the work of a run."""
+"""Tests ``weft check --threads``, which estimates how evenly the work of a run is divided among threads."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def test_the_work_of_threads_is_counted_in_flit_hops(ring: str, capsys: pytest.C
     document = json.loads(capsys.readouterr().out)
     work = document["implied"][0]["facts"]["work"]
     assert (work["threads"], work["blocks"], work["cycles"]) == (4, 4, 1000)
-    # 8 terminals send 0.2 flits per cycle for 1,000 cycles. The distances to the 7 others are 1, 1, 2, 2, 3, 3, 4
-    # links, so a flit leaves 1 + 16/7 routers: 8 * 0.2 * 1,000 * 23/7 = 5,257, minus the flits in flight at the end.
+    # 8 terminals send 0.2 flits per cycle for 1,000 cycles. The distances to the 7 other routers are 1, 1, 2, 2, 3, 3
+    # and 4 links, so a flit makes 1 + 16/7 flit-hops (it leaves this number of routers). In total these are 8 * 0.2 *
+    # 1,000 * 23/7 = 5,257 flit-hops, minus those of flits in flight at the end.
     assert 0.85 * 5257 < work["flit_hops"] < 1.1 * 5257
     assert work["imbalance"] == pytest.approx(work["most_flit_hops"] * 4 / work["flit_hops"] - 1)
-    # a row cannot be divided among threads: on 4 threads, the thread with the only row has 4 times the mean work
+    # if rows are not divided, the whole ring is one unit: of 4 threads, the one with the only row has 4 times the mean
+    # work, so the imbalance is 3
     assert (work["units"], work["imbalance_of_whole_units"]) == (1, 3.0)
     assert main(["check", ring, "--threads", "4"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]

@@ -1,4 +1,4 @@
-"""Tests that a killed run continues from its last checkpoint, and that its results have the same bytes."""
+"""Tests that a killed run continues from its last checkpoint, and that its results equal those without a kill."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# 16 routers under a policy that switches links, with an automatic warm-up, and all recordings.
+# 16 routers under a policy that switches links, with an automatic warm-up and with all recordings.
 SCENARIO: dict[str, Any] = {
     "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 2}},
     "links": {"default": {"latency": "10cycles", "vcs": 6, "buffer": "32flits"}},
@@ -68,7 +68,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 def files(out: Path) -> dict[str, bytes]:
-    """Return the files of finished points whose bytes depend only on the scenario."""
+    """Return the contents of those files of finished points that depend only on the scenario."""
     found = out.glob("points/[!.]*/*")
     return {path.name: path.read_bytes() for path in found if path.name != "run.json"}
 
@@ -112,7 +112,7 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
     said = capfd.readouterr().out
     assert f"at cycle {kept['cycle']:,} after" in said
     assert "--checkpoint-every 2000cycles" in said, "the command that goes on writes checkpoints, too"
-    # the second run continues with another number of threads, and without further checkpoints
+    # the second run continues with another number of threads, and writes no further checkpoints
     assert main(["run", str(file), "--out", str(out), "--no-picture", "--threads", "2"]) == 0
     assert "warning" not in capfd.readouterr().err
     assert files(out) == reference
@@ -129,7 +129,7 @@ def test_a_run_that_ends_early_goes_on_from_its_checkpoint(
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
     file: Path, tmp_path: Path, reference: dict[str, bytes]
 ) -> None:
-    """The test kills runs at random times, also while they write checkpoints. Each run makes progress."""
+    """The test kills runs at random times, also while they write checkpoints, but not before they make progress."""
     out, draw, kills = tmp_path / "out", random.Random(3), 0
     while not files(out) and kills < 200:
         threads, before = str(draw.choice([1, 2])), status_of(out)

@@ -31,7 +31,7 @@ measure: {warmup: 100cycles, window: 200cycles}
 
 
 def in_headers() -> dict[str, dict[str, str]]:
-    """Return the `Source` of each model, from the header of its file."""
+    """Return the section `Source` in the header of each model's file."""
     return {
         family: {
             model["name"]: " ".join(header(source(ROOT, family, model["name"]))["Source"].split()) for model in models
@@ -75,7 +75,7 @@ def test_an_entry_has_authors_title_and_year() -> None:
     text = entry.bibtex()
     assert text.startswith("@misc{kim2008technology,")
     assert text.count("{") == text.count("}")
-    # a paper behind two models is one entry, which names the two models
+    # a paper that is the source of two models is one entry, which names both models
     both = bibliography.entries([("topology", "dragonfly"), ("traffic.pattern", "mix")])
     assert [each.models for each in both if each.key == entry.key] == [("topology dragonfly", "pattern mix")]
 
@@ -99,7 +99,7 @@ def test_the_command_names_what_a_scenario_or_its_results_use(
     assert capsys.readouterr().out == output
     assert main(["cite"]) == 0
     assert re.findall(r"^@misc\{([^,]+),", capsys.readouterr().out, re.M) == ["weft"]
-    # each run records the commit of the engine separately from its results
+    # each run records the commit of the engine, in a file separate from its results
     assert results.run_info(0)["commit"] == (_engine.COMMIT or None)
     assert _engine.COMMIT in output
 

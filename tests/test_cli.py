@@ -1,4 +1,4 @@
-"""Tests the command line: its output and the exit status."""
+"""Tests the command line: output and exit status of several commands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_point_is_a_folder_with_four_files(small: Path, tmp_path: Path) -> Non
 def test_saturation_is_a_result(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--set", "traffic.pattern=tornado", "--set", "traffic.load=0.9"]
     assert main(["run", str(small), "--out", str(tmp_path / "out"), *arguments]) == 0
-    # under tornado, the busiest channel of dimension order carries the traffic of all 4 terminals of a router
+    # under tornado and dimension order, the busiest channel carries the traffic of all 4 terminals of a router
     line = next(line for line in capsys.readouterr().out.splitlines() if "sat" in line and "0.9" in line)
     assert float(line.split()[2]) == pytest.approx(0.25, rel=0.02)
 
@@ -56,7 +56,7 @@ def test_a_stall_is_reported_and_the_others_are_saved(
 
 
 def test_the_replay_of_a_stall_can_be_pasted(ring: Path, tmp_path: Path) -> None:
-    """The command that replays a stall works twice, in a folder with a blank in its name, and runs the point each
+    """The printed command that replays a stall works in a folder with a blank in its name, and runs the point each
     time."""
     out = tmp_path / "my results"
     weft = Path(sys.executable).parent / "weft"
@@ -126,7 +126,7 @@ def test_every_power_policy_of_a_sweep_is_checked_before_anything_runs(
 ) -> None:
     """The routing `ugal_p` is compatible with links that are always on, but not with links that tcep switches off.
 
-    The ninth of the 16 points is the first point that combines `ugal_p` with tcep.
+    The first of the 16 points that combines `ugal_p` with tcep is the ninth, but the error comes before any point runs.
     """
     sweep = ["--set", "sweep.power.policy=[always_on, tcep]", "--set", "sweep.routing=[ugal_p]"]
     for command in (["run", "--out", str(tmp_path / "out")], ["check"]):
@@ -240,8 +240,8 @@ def test_check_shows_on_which_coordinates_the_facts_depend(small: Path, capsys: 
     (always_on, star) = [
         line for line in capsys.readouterr().out.splitlines() if line.startswith(("always_on ", "static"))
     ]
-    # mean hops: 3 of the other 15 terminals are at the same router; over the star, 6 of the 12 ordered pairs of routers
-    # are 2 hops apart
+    # mean hops: 3 of the other 15 terminals are at the same router, hence 12/15 = 0.8; over the star, 6 of the 12
+    # ordered pairs of routers are 2 hops apart, hence 1.2
     assert "0.8" in always_on.split()
     assert "1.2" in star.split()
 
@@ -325,9 +325,10 @@ def test_the_keys_inside_a_parameter_that_is_a_list_are_listed(capsys: pytest.Ca
 
 
 def test_every_model_can_be_listed_with_every_key_that_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each key that a scenario can have below a model has a row: keys of enumerations, of list items and of mappings.
+    """The list of a model has a row for each key that a scenario can have below it: also keys in lists, mappings and
+    choices.
 
-    The test also prints the list of the first model of each family with the command.
+    The test also runs the command itself, for the first model of each family.
     """
     schema, every = _engine.schema(), _engine.models()
     families = {frozenset(model["name"] for model in models) for models in every.values()}
@@ -371,7 +372,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_help_starts_at_once() -> None:
-    """No command imports polars or matplotlib before it needs these libraries, so that help appears at once."""
+    """``weft --help`` imports no slow libraries such as polars or matplotlib, so that help appears at once."""
     code = "import sys, weft.cli\ntry: weft.cli.main(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert not any(f"'{slow}'" in shown for slow in ("polars", "matplotlib", "rich", "duckdb", "yaml", "weft._engine"))
@@ -380,7 +381,7 @@ def test_help_starts_at_once() -> None:
 def test_the_last_of_two_sets_counts_and_stands_where_it_was_written(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A value replaces an earlier sweep over the path, even if the path was set before that sweep."""
+    """A later `--set` of a key replaces an earlier sweep over it, even if an earlier `--set` gave the key a value."""
     sets = ["--set", "seed=1", "--set", "sweep.seed=[2, 3]", "--set", "seed=4", "--set", "sweep.routing=[ugal_p]"]
     sets += ["--set", "sweep.traffic.pattern=[uniform]", "--set", "sweep.traffic.load=[0.1]"]
     assert main(["check", str(small), *sets]) == 0

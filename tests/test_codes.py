@@ -1,4 +1,4 @@
-"""Diagnoses are data. Each has a code that the site documents, numbers, and a remedy whose settings work."""
+"""Tests that diagnoses are data: each has a code that the site documents, numbers, and a remedy whose settings work."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_results_of_earlier_versions_have_diagnoses_too() -> None:
 AUTO = ROW.replace("warmup: 1us", "warmup: auto, warmup_limit: 50us")
 BATCHES = ROW.replace("load: 0.1", "batch: {per_terminal: 20}").replace("warmup: 1us, window: 10us", "stop: complete")
 CONFIDENCE = ROW.replace("window: 10us", "window: 10us, stop: {confidence: {half_width: 0.05, max_window: 20us}}")
-# Summary of a settled point. The tests change its numbers so that each change causes a flaw or a warning.
+# Summary of a settled point. The tests change its numbers, and each change causes a flaw or a warning.
 SETTLED: dict[str, Any] = {
     "ending": "drained",
     "saturated": False,
@@ -181,7 +181,7 @@ def test_remedies_name_the_folder_and_the_command(ending: str) -> None:
 ON: dict[str, Any] = {"links_on_mean": 1.0, "links_stay_on": True, "power_mean_w": 2000.0, "energy_total_fj": "9"}
 SLEEP = ON | {"links_on_mean": 0.5, "links_stay_on": False, "power_mean_w": 900.0, "power_settled": True}
 LATER = {"warmup_cycles": 9000, "window_cycles": 2000, "offered_load": 0.105}
-# For each code about a pair of points: the code, and the numbers in which the two points differ.
+# Codes of diagnoses on a pair of points, each with the numbers in which the two points differ from `SETTLED`.
 PAIRS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("unequal_work", {}, {"accepted_load": 0.3}),
     ("other_faults", LATER | {"dropped_packets": 1, "packets": 999}, {"warmup_cycles": 1000, "window_cycles": 2000}),
@@ -212,7 +212,10 @@ def test_diagnoses_of_pairs_are_data_and_lines_have_their_codes(
 
 
 def test_other_programs_under_another_policy_are_a_diagnosis(tmp_path: Path) -> None:
-    """Two points run different programs at one of two places. Lines, report and data name this place and its points."""
+    """Two points that should differ only in the policy run different programs.
+
+    Lines, report and data name these points.
+    """
     ended = {"solution_seconds": 2e-6, "energy_total_j": 3e-6, "energy_delay_js": 6e-12}
     job = {"job": "ring", "run_time_cycles": 2000, "messages": 8, "message_bytes": 4096}
 
@@ -267,7 +270,8 @@ def test_a_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert "explain code has no --set" in capsys.readouterr().err
 
 
-# Files that use regular expressions, with the texts that the expressions read. No expression reads a sentence of Weft.
+# Files that use regular expressions, with the texts that the expressions read. No expression reads the text of a
+# diagnosis.
 PATTERNS = {
     "analysis/machine_energy.py": "an option, such as 300x200",
     "cite/bibliography.py": "the source in the header of a model",
@@ -291,7 +295,8 @@ PATTERNS = {
 
 
 def test_no_code_reads_the_sentences_of_the_engine() -> None:
-    """Python code must not match or compare the texts `what`, `help` and `words`, because these texts can change."""
+    """Python code must not match or compare the texts of diagnoses (`what`, `help` and `words`), because these can
+    change."""
     package = Path(weft.__file__).parent
     files = {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     uses = re.compile(r"^\s*(import|from) re\b", re.MULTILINE)

@@ -32,8 +32,8 @@ def rows(a: Results, b: Results, quantity: str = LATENCY) -> list[dict[str, Any]
 
 
 def test_the_quantile_of_student() -> None:
-    """The expected quantiles of Student's distribution: one degree of freedom gives Cauchy's distribution, two have a
-    closed form, many give the normal distribution."""
+    """The quantiles of Student's distribution are known: one degree of freedom gives Cauchy's distribution, two have a
+    closed form, and many give the normal distribution."""
     assert quantile95(1) == pytest.approx(math.tan(0.95 * math.pi / 2), rel=1e-6)
     assert quantile95(2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-6)
     assert quantile95(1e6) == pytest.approx(1.96, abs=0.003)
@@ -41,8 +41,8 @@ def test_the_quantile_of_student() -> None:
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
-    """Welch's interval contains the true difference in 95 % of the cases, for means of 4 and of 7 normal values with
-    unequal spreads.
+    """Welch's interval contains the true difference of means in 95 % of the cases, for samples of 4 and of 7 normal
+    values with unequal spreads.
     """
     import numpy as np
 
@@ -71,7 +71,7 @@ def test_single_runs_differ_if_the_difference_exceeds_both_intervals(tmp_path: P
 
 
 def test_runs_with_a_flaw_are_counted_below_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Saturated runs already have a mark in the table."""
+    """Saturated runs are not counted there, because they already have a mark in the table."""
     made(tmp_path / "a", [({"traffic.load": 0.1}, {}), ({"traffic.load": 0.2}, {})])
     made(
         tmp_path / "b",
@@ -92,7 +92,7 @@ def test_several_seeds_give_an_interval_for_everything(tmp_path: Path) -> None:
     a = made(tmp_path / "a", [({"seed": seed}, {ACCEPTED: load}) for seed, load in loads])
     b = made(tmp_path / "b", [({"seed": seed}, {ACCEPTED: load + 0.1}) for seed, load in loads])
     (row,) = rows(a, b, ACCEPTED)
-    # both sets have a variance of 0.02^2 over 3 runs, which gives 4 degrees of freedom
+    # both result sets have a variance of 0.02^2 over 3 runs, which gives 2 + 2 = 4 degrees of freedom
     assert row["half_width"] == pytest.approx(quantile95(4) * math.sqrt(2 * 0.02**2 / 3))
     assert row["difference"] == pytest.approx(0.1)
     assert row["significant"]
@@ -120,7 +120,7 @@ def test_points_of_only_one_are_named(tmp_path: Path) -> None:
 def test_models_that_both_never_share_are_what_is_compared(small: Path, tmp_path: Path) -> None:
     """Two result sets have different routings over the same patterns and loads.
 
-    The comparison finds the differences in the scenarios.
+    The comparison finds in the scenarios that the routing is the compared property.
     """
     sides = [
         weft.load(small, overrides={"routing": each}).run(tmp_path / each) for each in ("dimension_order", "ugal_p")

@@ -65,7 +65,7 @@ def test_what_was_read_is_kept_beside_the_results(tmp_path: Path) -> None:
     kept = json.loads((folder / "zoo.gml.json").read_text())
     digest = hashlib.sha256(GML.encode()).hexdigest()
     assert kept["graph"] == {"converted_from": {"file": "zoo.gml", "sha256": digest, "format": "gml"}}
-    # the results folder alone is enough to compute the same results again
+    # the results folder contains all files that are needed to compute the same results again
     assert main(["run", str(folder / "scenario.yaml"), "--out", str(tmp_path / "again")]) == 0
     assert (
         weft.open_results(tmp_path / "again").summaries[0]["hash"]
@@ -74,7 +74,8 @@ def test_what_was_read_is_kept_beside_the_results(tmp_path: Path) -> None:
 
 
 def test_attributes_are_read_as_those_of_other_files(tmp_path: Path) -> None:
-    # expected bandwidth: 10 Gb/s are 10 bits per ns, and a flit has 48 bits, which gives 5/24 flits per cycle
+    # expected bandwidth: 10 Gb/s are 10 bits per ns; with a cycle of 1 ns and flits of 48 bits, this is 5/24 flits per
+    # cycle
     mapped = ", attributes: {bandwidth: {from: LinkSpeedRaw, unit: b/s}}"
     point = weft.load(scenario(tmp_path, "zoo.gml", GML, mapped)).points[0]
     assert point.resolved["links"]["link_10G"]["bandwidth"] == "10Gb/s"
@@ -113,7 +114,7 @@ def test_an_edge_without_the_attribute_has_the_default(tmp_path: Path) -> None:
         tmp_path, "edges.txt", "0 1 5 # far\n1 2\n", ", attributes: {latency: {from: weight, unit: cycles}}"
     )
     links = weft.load(path).points[0].explain_topology()["links"]
-    # without an option, the conversion uses the cycle that the scenario defines
+    # no option sets a cycle, so the cycle of the scenario converts times of the graph file to cycles
     assert {name: (each["links"], each["latency_cycles"]) for name, each in links.items()} == {
         "terminal": (3, 1),
         "link": (1, 1),

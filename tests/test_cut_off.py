@@ -1,4 +1,7 @@
-"""Runs that `measure.stop.complete.max_window` cuts off: their own flaw, its numbers, and a remedy that works."""
+"""Tests runs that `measure.stop.complete.max_window` cuts off.
+
+They have their own flaw, with numbers and a remedy that works.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ BATCH = RING | {"traffic": {"pattern": "uniform", "load": 1, "packet": "4flits",
 
 
 def with_batch() -> dict[str, Any]:
-    """Return a scenario with a program that is cut off and a batch that is complete."""
+    """Return a scenario with two jobs: a program that is cut off, and a batch that completes."""
     traffic = RING["traffic"]
     jobs: list[dict[str, Any]] = [{"name": "ring", "terminals": {"range": [0, 7]}}]
     jobs[0]["workload"] = copy.deepcopy(traffic["workload"])
@@ -52,7 +55,7 @@ def run(scenario: dict[str, Any], folder: Path, **overrides: object) -> Results:
     ("scenario", "numbers", "longest"),
     [
         (RING, {"ended_ranks": 0, "ranks": 16}, "100000000000cycles"),
-        # 200 x 4 flits of each of 16 terminals; the remedy is tested below
+        # 200 packets of 4 flits from each of 16 terminals; a test below checks the remedy
         (BATCH, {"batch_packets": 16 * 200}, None),
         (with_batch(), {"ended_ranks": 0, "ranks": 8}, "100000000000cycles"),
     ],
@@ -67,7 +70,8 @@ def test_a_run_that_is_cut_off_says_so_and_its_remedy_ends_it(
     assert [each["code"] for each in found if each["severity"] == "flaw"] == ["not_complete"]
     assert {"open_jobs": 1, "max_window_cycles": 200, **numbers}.items() <= found[0]["numbers"].items()
     if delivered := found[0]["numbers"].get("batch_delivered_packets"):
-        # twice the time at the mean rate so far, rounded to two digits
+        # the remedy is twice the time that all packets need at the mean rate of delivery so far, rounded up to two
+        # digits
         least = 2 * 200 * 3200 / delivered
         assert least <= float(found[0]["remedy"]["settings"][MAX_WINDOW].removesuffix("cycles")) < 1.1 * least
     assert longest in (None, found[0]["remedy"]["settings"][MAX_WINDOW])
@@ -100,7 +104,8 @@ def test_a_job_that_is_complete_is_sound_next_to_one_that_is_cut_off(tmp_path: P
 
 
 def test_nothing_praises_a_point_that_is_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The cut point has the least energy and the shortest latency of the sweep, but is not compared with anything."""
+    """The point that is cut off has the least energy and the shortest latency of the sweep, but is compared with
+    nothing."""
     file = tmp_path / "ring.yaml"
     limits = ["200cycles", "1ms"]
     file.write_text(json.dumps(RING | {"measure": {}, "sweep": {MAX_WINDOW: limits}}), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tests damaged results: files that are missing, cut off, changed or of another version cause one clear error."""
+"""Tests damaged results: a file that is missing, cut off, changed or of another version causes one clear error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sweep(small: Path) -> Sweep:
 def whole(sweep: Sweep, tmp_path: Path, copies: Path) -> Results:
     """Return results of the sweep.
 
-    They are a copy of one run that all tests share, so the sweep finds its points finished.
+    The results are a copy of one run that all tests share, so the sweep does not run its points again.
     """
     shutil.copytree(copies, tmp_path / "whole")
     return sweep.run(tmp_path / "whole")
@@ -145,7 +145,7 @@ def test_points_whose_folders_are_gone_are_missing(whole: Results, capsys: pytes
 def test_a_table_that_is_damaged_inside_is_reported_and_left_out(
     sweep: Sweep, whole: Results, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A result file has the same size but other bytes.
+    """A byte of a table is changed, so that the file has the same size.
 
     Weft detects the damage when it reads the file, omits the point from queries, and runs the point again.
     """
@@ -179,7 +179,7 @@ def test_where_all_files_of_a_table_are_damaged_the_first_is_reported(whole: Res
 
 
 def test_a_scenario_without_keys_is_reported(whole: Results, tmp_path: Path) -> None:
-    """A file without a checksum, like files of older versions, has the same size but other bytes."""
+    """A scenario file has the same size but other contents, and no checksum, as in results of older versions."""
     path = whole.folder(0) / "scenario.yaml"
     path.write_text("{}".ljust(path.stat().st_size))
     run = path.with_name("run.json")
@@ -221,7 +221,7 @@ def test_a_report_counts_and_names_damaged_points(
 
 
 def use_all(root: Path) -> None:
-    """Use every function that reads results."""
+    """Call all functions that read results. A damaged file may raise only errors of Weft."""
     results = Results(Store(root))
     _ = (results.frame, results.jobs, results.stalls, results.command, results.coordinates)
     for point in range(len(results)):
@@ -245,7 +245,7 @@ def use_all(root: Path) -> None:
 @pytest.mark.filterwarnings("ignore:omitted")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_damage_gives_anything_but_an_error_of_weft(sweep: Sweep, tmp_path: Path, seed: int, copies: Path) -> None:
-    """If a random file of the results is cut off, emptied, partly overwritten or removed, Weft raises only its own
+    """If a random file of the results is cut off, emptied, overwritten in part or removed, Weft raises only its own
     errors."""
     draw = random.Random(seed)
     root = tmp_path / "copy"

@@ -56,7 +56,7 @@ class Pair:
 
     @property
     def theirs(self) -> int:
-        """Return the order in the peer: the first row settles before (-1), with (0) or after (1) the second row."""
+        """Return the order in the peer: -1 if the first row settles before the second, 0 if together, 1 if after."""
         return self._order(self.first.theirs - self.second.theirs)
 
     @property
