@@ -1,4 +1,4 @@
-"""Tests the analysis of designs without simulation: formulas and graphs, cuts, prices, failures, and the page."""
+"""Tests `weft design`, which analyses networks without simulation: formulas, graphs, cuts, prices, failures, page."""
 
 from __future__ import annotations
 
@@ -69,9 +69,11 @@ def test_formulas_of_bisections_hold(family: str) -> None:
 
 
 def by_enumeration(design: MeasuredDesign) -> int:
-    """Find the smallest cut by enumeration of all divisions into halves.
+    """Return the smallest number of links between two halves of the network, by enumeration of all divisions into
+    halves.
 
-    The halves differ by at most the number of terminals of the router with the most terminals.
+    The halves may differ in terminals by at most the number of terminals of one router (of that with the most
+    terminals).
     """
     weights, routers = design.terminals.astype(int), len(design.terminals)
     links = design.links[:, :2].astype(int)
@@ -106,7 +108,7 @@ def test_cuts_are_never_below_the_true_minimum(topology: dict[str, Any]) -> None
     assert design.bisection["bisection_links"] >= true
     least = design.bisection["bisection_low_links"]
     assert least is None or least <= true
-    # for these networks at least one of the two searches finds the true minimum
+    # for these networks at least one of Weft's two searches finds the true minimum
     assert min(design.cut, design.facts["bisection_links"]) == true
 
 
@@ -114,7 +116,7 @@ def test_cuts_are_never_below_the_true_minimum(topology: dict[str, Any]) -> None
 def test_bisections_of_table_3(x: int, y: int, printed: int) -> None:
     design = one(flex(x, y))
     assert design.cut == design.bisection["bisection_links"] == printed
-    # the printed eq. (8) equals the spectral lower bound
+    # the value of eq. (8) that the FleX paper prints equals the spectral lower bound
     assert cuts.spectral_bound(design.links, design.terminals) == printed
 
 
@@ -134,8 +136,7 @@ def test_the_bound_of_slim_flies_is_that_of_their_eigenvalues(q: int) -> None:
 def test_table_6_of_the_flex_paper() -> None:
     frame = compare(THOUSAND, Assumptions(seeds=2)).frame
     rows = {row["design"]: row for row in frame.to_dicts()}
-    # the FleX paper prints costs of 6.88e6, 2.75e6 and 3.05e6 $ (truncated), and a power of 16 ports x 320 routers x
-    # 2.8 W
+    # the FleX paper prints these costs [$], cut off after two decimals, and a power of 16 ports x 320 routers x 2.8 W
     assert rows["fat tree"]["cost_usd"] == pytest.approx(6.88e6, rel=1e-3)
     assert rows["HyperX"]["cost_usd"] == pytest.approx(2.757e6, rel=1e-3)
     assert rows["FleX"]["cost_usd"] == pytest.approx(3.0595e6, rel=1e-4)
@@ -149,8 +150,8 @@ def test_table_6_of_the_flex_paper() -> None:
 def test_paths_of_flex_are_those_of_the_paper() -> None:
     rows = {row["hops"]: row for row in one(FLEX).diversity.to_dicts()}
     assert (rows[1]["paths_min"], rows[1]["paths_max"]) == (1, 1)
-    # numbers of shortest paths: 2 to another layer if x and y differ, 4 or 2 (6 - 2) in the same layer, 10 to another
-    # layer with the same x and y
+    # number of shortest paths to a router in another layer: 2 if x and y differ, 10 if x and y are the same; in the
+    # same layer: 4 or 2 (6 - 2)
     assert (rows[2]["paths_min"], rows[2]["paths_max"]) == (2, 10)
     assert rows[1]["pairs"] == 108 * 20
     assert rows[2]["pairs"] == 108 * 87
@@ -162,7 +163,7 @@ def test_moore_shares_of_fig_3() -> None:
 
 
 def test_failures_are_counted_as_links_that_are_taken_away() -> None:
-    design = one({"torus": {"widths": [5], "terminals_per_router": 1}})  # a ring: the second failure disconnects it
+    design = one({"torus": {"widths": [5], "terminals_per_router": 1}})  # a ring: the second failed link disconnects it
     found = resilience.curve(design.design, 5, resilience.Failures(step=0.2, trials=50))
     assert found["failed_links"].to_list() == [1, 2, 3, 4, 5]
     assert found["connected_share"].to_list() == [1, 0, 0, 0, 0]
@@ -193,8 +194,8 @@ def test_intervals_are_those_of_wilson() -> None:
 
 
 def test_tolerances_of_table_5() -> None:
-    # links that can fail in networks of about 10,000 terminals: the paper prints 65, 65, 80 (85 over all our trials),
-    # 75, 85 %
+    # share of links that can fail in networks of about 10,000 terminals: the paper prints 65, 65, 80, 75 and 85 %; for
+    # the third, all our trials give 85 %
     topologies = {
         "fat tree": {"fat_tree": {"k": 34}},
         "dragonfly": {"dragonfly": {"routers_per_group": 14, "terminals_per_router": 7, "global_links_per_router": 7}},
@@ -229,11 +230,12 @@ def test_racks_with_a_size_are_filled_with_what_belongs_together() -> None:
     }
     wide = one(topology, packaging=Packaging(routers_per_rack=8, inside_m=0.5))
     assert wide.money["racks"] == 3
-    # all local links, and the links between groups 0 and 1 and between 2 and 3, are inside racks
+    # inside racks are all local links, the link between groups 0 and 1, and the link between groups 2 and 3
     local, between = 5 * 6, 10
     lengths = sorted(wide.cable_m.tolist())
     assert lengths[: local + 2] == [0.5] * (local + 2)
-    # 4 pairs of groups have links between racks 0 and 1, and 2 pairs each between racks 0 and 2 and racks 1 and 2
+    # the links of 4 pairs of groups connect racks 0 and 1; those of 2 pairs connect racks 0 and 2, and of 2 pairs racks
+    # 1 and 2
     assert lengths[local + 2 :] == [3.0] * 6 + [4.0] * 2
     assert len(lengths) == local + between
     # a rack for 5 terminals holds two routers, so each group is divided between racks
@@ -445,8 +447,8 @@ def test_every_form_of_a_fat_tree_is_compared() -> None:
         "pods": {"fat_tree": {"radix": 4}},
     }
     designs = compare(forms, Assumptions(seeds=2)).designs
-    # routers of 6 ports have 3 down and 3 up, so the tree has 6 leaves with 3 terminals each; a cut with 3 leaves on
-    # each side has 9 links
+    # routers of 6 ports have 3 ports down and 3 up, so the tree has 6 leaves with 3 terminals each; a cut with 3 leaves
+    # on each side cuts 9 links
     assert (designs[0].row["terminals"], designs[0].bisection["bisection_links"]) == (18, 9)
     assert [design.plan is not None for design in designs] == [True, True, False, True]
     assert designs[3].bisection == one({"fat_tree": {"k": 4}}, seeds=2).bisection

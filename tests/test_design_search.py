@@ -1,4 +1,4 @@
-"""Tests the search for designs: the Pareto front, its bisections, and limits that no design meets."""
+"""Tests the search for designs of networks: the Pareto front, its bisections, and limits that no design meets."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_where_racks_have_sizes_the_front_is_that_of_the_graphs() -> None:
     assert not (found.candidates["terminals"] > 16 * found.candidates["routers"]).any()
     front = found.front
     assert set(front["cost_is"]) == {MEASURED}
-    # builds all candidates: no candidate is cheaper than the search assumed, so the front is the same
+    # the test builds all candidates: none is cheaper than the search assumed without building it, so the front is right
     built = compare({str(place): topology for place, topology in enumerate(found.topologies)}, assumed).designs
     costs = np.array([design.money["cost_usd"] for design in built])
     assert (costs >= found.candidates["cost_usd"].to_numpy() - 1e-6).all()
@@ -159,7 +159,7 @@ def test_ten_thousand_candidates_are_searched_in_ten_seconds() -> None:
     begin = time.process_time()
     found = search(Wanted(10_000, 64, budget_usd=6e7))
     assert len(found.candidates) > 30_000
-    assert time.process_time() - begin < 30  # 3 s on a quiet machine, for more than three times as many candidates
+    assert time.process_time() - begin < 30  # three times as many took 3 s on an idle machine
 
 
 def test_the_command_searches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -175,8 +175,8 @@ def test_the_command_searches(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 
 def test_a_search_knows_leaves_and_spines() -> None:
-    # leaves have 16 of their 32 ports down and 16 up, so there are 32 leaves and 16 spines; the cut separates 16 leaves
-    # with 16 uplinks each
+    # leaves have 16 of their 32 ports down and 16 up, so 512 terminals need 32 leaves and 16 spines; the smallest cut
+    # separates 16 leaves with 16 uplinks each
     found = search(Wanted(512, 32, bisection_links=256), most_measured_links=0).front
     cheapest = found.row(0, named=True)
     assert cheapest["topology"] == "fat_tree(radix 32, levels 2, terminals 512)"

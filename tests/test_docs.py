@@ -1,5 +1,5 @@
-"""Tests that statements of the pages are true: commands exist, crates are named, models have headings, files stay
-small."""
+"""Tests statements in the documentation: commands and names exist, crates are listed, headers of models are complete,
+and files are small."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(weft.__file__).parent
-# the `weft` command of this Python interpreter, independent of the search path
+# the `weft` command next to this Python interpreter, whatever the PATH is
 WEFT = Path(sys.executable).parent / "weft"
 HEADINGS = ("# Source", "# Parameters", "# Guarantees", "# Not modelled", "# Validation")
 MAX_FILE_LINES = 800
-# Pages about the code. In them, words in backticks are names of code, except for the words listed next: names of other
-# projects, placeholders, and files.
+# Pages about the code. Words in backticks on these pages must be names in the code, except for the words of the next
+# list: names of other projects, placeholders, and files.
 ABOUT_CODE = ["ARCHITECTURE.md", "python/weft/README.md"] + [
     path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "crates").glob("*/README.md"))
 ]
@@ -48,9 +48,9 @@ def _commands(document: str) -> list[str]:
 
 
 def test_names_of_the_code_in_pages_exist() -> None:
-    """Each path and each identifier in backticks exists.
+    """Each path and each identifier in backticks on these pages exists.
 
-    The test searches a member in the files that define its type.
+    The test searches a member such as `Block::step` in the files that define its type.
     """
     sources = {path: path.read_text() for suffix in ("*.rs", "*.py", "*.js", "*.toml") for path in _tracked(suffix)}
     sources |= {ROOT / "Makefile": (ROOT / "Makefile").read_text()}
@@ -100,8 +100,10 @@ def command() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Path:
-    """Make a folder like that of a reader of the README, with the files of a clone, the command, and the scenarios of
-    the README. Tests share the folder, so that each point runs only once.
+    """Make a folder like the clone of a user who follows the README: files of the repository, the command, and the
+    README's scenarios.
+
+    Tests share the folder, so that each point runs only once.
     """
     tmp_path = tmp_path_factory.mktemp("clone")
     for name in ("examples", "experiments", "tests"):
@@ -116,7 +118,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory, command: Path) -> Path:
 
 
 def _recipe(target: str) -> str:
-    """Return the commands of the Makefile that run for a target."""
+    """Return the commands that the Makefile runs for a target."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     found = re.search(rf"^{target}:.*\n((?:\t.*\n)*)", makefile, re.M)
     assert found, f"the Makefile has no target {target}"
@@ -145,7 +147,7 @@ def test_every_command_of_the_readme_works_in_the_order_in_which_it_stands(clone
     for shown in commands:
         words = shown.split()
         command = _recipe(words[1]) if words[0] == "make" else shown
-        if ".venv/bin/weft" in command:  # the other targets of the Makefile are not commands of Weft
+        if ".venv/bin/weft" in command:  # other targets of the Makefile do not run commands of Weft
             _run(command, clone)
     assert (clone / "results" / "quickstart" / "report.html").is_file()
 
@@ -207,7 +209,7 @@ def test_every_model_has_its_headings(family: str, model: str) -> None:
 
 
 def _check_header(path: Path) -> None:
-    """Check that the header of a model has all headings, and that the tests named under `Validation` exist."""
+    """Check that the header of a model has all headings, and that the files named under `Validation` exist."""
     header = [line for line in path.read_text().splitlines() if line.startswith("//!")]
     missing = [h for h in HEADINGS if f"//! {h}" not in header]
     assert not missing, f"{path} lacks {missing}"

@@ -1,4 +1,5 @@
-"""Tests the site: it builds without a warning, and the build runs every command, scenario and notebook of its pages."""
+"""Tests the documentation site: it builds without a warning, and the build runs all commands, scenarios and notebooks.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _text(page: Path) -> str:
-    """Return the text of a page without its side bars."""
+    """Return the text of an HTML page without its side bars."""
     body = re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.S)
     assert body, page
     return html.unescape(re.sub(r"<[^>]+>", "", body[0]))
@@ -76,7 +77,7 @@ def test_every_key_of_a_scenario_is_on_its_page(site: Path) -> None:
     schema = _engine.schema()
     models = {model["name"] for models in _engine.models().values() for model in models}
     keys = {key for part in schema["$defs"].values() for key in part.get("properties", {})} | set(schema["properties"])
-    # the pages of the models document the parameters of models, so this page need not name them
+    # parameters of models are documented on the pages of the models, so the page of keys need not name them
     own = {
         key
         for family, named in _engine.models().items()
@@ -97,7 +98,7 @@ def test_every_command_is_on_its_page(site: Path) -> None:
 
 
 def test_the_examples_of_the_help_are_sound() -> None:
-    """The command line parser accepts the examples of the help, and files of the project that they name exist."""
+    """The command line parser accepts the examples in the help texts, and files of `examples/` that they name exist."""
     for command in commands(cli._parser(None)):
         example = (command.epilog or "").partition("\n")[0].removeprefix("Example: ")
         words = shlex.split(example.split("|")[0].split(">")[0])
@@ -107,7 +108,7 @@ def test_the_examples_of_the_help_are_sound() -> None:
 
 
 def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Yield the commands that a user can run, without commands that only group subcommands."""
+    """Yield the parsers of all commands that a user can run; not those that only group subcommands."""
     below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in below:
         for command in action.choices.values():
@@ -117,8 +118,10 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParse
 
 
 def test_every_command_of_the_page_of_questions_is_understood() -> None:
-    """The page of questions names every command with valid options, except commands that only the page of commands
-    covers."""
+    """The page `commands.md` answers questions with commands.
+
+    It names every command, with options that the parser accepts, except commands that only another page covers.
+    """
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
     shown = [line.removeprefix("weft ") for line in re.findall(r"`(weft [^`]+)`", page)]
     for command in shown:
@@ -136,7 +139,8 @@ def test_every_example_is_sound_and_on_the_page_of_examples() -> None:
 
 
 def test_the_gallery_has_pictures_in_light_and_dark_with_words(site: Path) -> None:
-    """Each example of the gallery has a light and a dark picture, an alternative text, and its scenario below it."""
+    """Each example of the gallery has a light and a dark picture, an alternative text, and below the picture its
+    scenario."""
     page = (site / "index.html").read_text(encoding="utf-8")
     shots = (DOCS / "index.md").read_text(encoding="utf-8").count("```{shot}")
     assert shots >= 8
@@ -148,7 +152,8 @@ def test_the_gallery_has_pictures_in_light_and_dark_with_words(site: Path) -> No
 
 
 def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path) -> None:
-    """A wide output has its own scroll bar. No page is wider than the window, and rows of tables do not wrap."""
+    """No page is wider than the window: wide output has its own scroll bar, and rows of tables in output do not wrap.
+    """
     breaking = "[...document.querySelectorAll('.output pre')].filter(p => getComputedStyle(p).whiteSpace != 'pre')"
     with browser() as driver:
         for width in (1280, 390):
@@ -160,7 +165,8 @@ def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path) -> None:
                 assert page.ask("document.documentElement.scrollWidth") <= width, f"{name} at {width} pixels"
                 assert not page.ask(f"{breaking}.length"), f"{name} at {width} pixels"
             assert page.ask("document.querySelectorAll('.output pre').length")
-            # the first column, which stays visible, leaves room for the columns of numbers
+            # the first column, which stays visible when the table scrolls, leaves half of the width for the columns of
+            # numbers
             page = Page(driver, site / "_pages" / "howto" / "design" / "designs.html")
             assert page.ask("document.querySelector('table.designs tbody > tr > :first-child').offsetWidth") < width / 2
             page = Page(driver, site / "index.html")
@@ -187,9 +193,9 @@ def test_the_notebook_ran(site: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_what_a_page_shows_without_running_it_is_the_installation(page: Path) -> None:
-    """Pages show commands and files only in directives that run them.
+    """Pages show commands and files only in directives that run them during the build.
 
-    Plain blocks can contain only steps of the Makefile.
+    Plain code blocks can contain only `make` commands and the activation of the virtual environment.
     """
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
     allowed = {f"make {target}" for target in targets} | {". .venv/bin/activate"}
@@ -199,13 +205,16 @@ def test_what_a_page_shows_without_running_it_is_the_installation(page: Path) ->
     assert {line.split("#")[0].strip() for block in plain for line in block.splitlines()} <= allowed
 
 
-# The next tests compare the fields of results with the fields that the page of result files documents.
+# The next tests compare the fields of results with those that the page on result files documents.
 
 STATISTICS = ("mean", "ci95", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99")
 
 
 def _documented(table: str) -> set[str]:
-    """Return the names in the first column of the tables with this heading; `*` means each statistic."""
+    """Return the names in the first column of all tables whose first heading is `table`.
+
+    A `*` in a name stands for each statistic.
+    """
     text = (DOCS / "reference" / "results.md").read_text(encoding="utf-8") + "".join(recordings.pages().values())
     names: set[str] = set()
     for head, body in re.findall(r"^\| ([^|]+?) \|.*\n\|[-| ]+\n((?:\|.*\n)+)", text, re.M):
@@ -263,7 +272,7 @@ def test_every_key_of_a_summary_is_documented(results: weft.Results) -> None:
     missing = {name for name in known - set(summary) - rare if not re.search("latency|energy|power_", name)}
     assert not missing
     assert {name for name in known if re.match("energy|power_", name)} <= set(summary)
-    # each job of this run has a batch or replies, with fields of its own
+    # each job of this run has a batch or replies, which add fields
     for job in summary["jobs"]:
         assert not set(job) - known - _documented("key of a job")
     assert _documented("key of a job") & {f"round_trip_{one}_cycles" for one in STATISTICS} <= set(summary["jobs"][0])

@@ -1,4 +1,5 @@
-"""Tests figures of papers that are drawings: they show the networks and the rules that Weft simulates."""
+"""Tests those figures of papers that are drawings of networks: they must show the networks and rules that Weft
+simulates."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ NOTHING = Measured({})
 
 
 def test_every_figure_and_table_of_the_papers_is_there() -> None:
-    """Each numbered figure and table of the papers exists. The test ignores letters of parts."""
+    """Each numbered figure and table of the papers is reproduced. Letters of parts, as in 9a, are ignored."""
     wanted = {
         "tcep": ({*range(1, 16)}, 2),
         "ofar": ({*range(1, 8)}, 0),
@@ -77,8 +78,10 @@ def test_the_path_over_the_root_network_takes_four_hops() -> None:
 
 @pytest.mark.parametrize("h", [2, 3, 6])
 def test_under_adv_h_all_that_enters_a_router_goes_to_one_other(h: int) -> None:
-    """In the palm-tree arrangement a group has 2 h routers. Local links between neighbours carry the transit traffic of
-    h global links, except the links at both ends of the group.
+    """In the palm-tree arrangement of global links, a group has 2 h routers.
+
+    Under ADV+h, each local link between neighbouring routers carries the transit traffic of h global links, except at
+    both ends of the group.
     """
     pairs = closed_forms.transit_links(h, shift=h)
     assert all(abs(into - on) == 1 for into, on in pairs[: 2 * h - 1])
@@ -99,7 +102,10 @@ def test_the_routers_of_the_tori_have_the_ports_of_table_2() -> None:
 
 
 def test_flex_has_its_links_and_its_cables() -> None:
-    """Equation 7: Nx Ny Nz (Nx + Ny - 2) links; a router of three layers of 3x3 has 2 (2 + 2)."""
+    """The network has Nx Ny Nz (Nx + Ny - 2) links (equation 7).
+
+    A router of three layers of 3x3 has 2 (2 + 2) links.
+    """
     drawn = flex.fig2(NOTHING).numbers
     assert drawn is not None
     assert drawn.height == 3 * 3 * 3 * (3 + 3 - 2)

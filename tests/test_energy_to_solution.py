@@ -1,4 +1,4 @@
-"""Tests the study of energy to solution at equal cost: its networks, its points, and the arithmetic of its table."""
+"""Tests the study on the page "energy to solution": networks of equal cost, points, and the arithmetic of the table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_network_has_links_always_on_and_the_same_three_policies() -> None
 
 
 def test_the_table_has_means_paired_changes_and_the_front() -> None:
-    """Two seeds take 100 and 120 us with always-on links.
+    """With always-on links, the runs of two seeds take 100 and 120 us.
 
     Under the policy the same seeds take 10 % longer and use half the energy.
     """
@@ -80,8 +80,9 @@ def test_the_table_has_means_paired_changes_and_the_front() -> None:
 
 
 def test_what_was_not_run_leaves_its_cells_empty() -> None:
-    """The results of the tree have only the application MG, with two seeds under `width` and one seed with always-on
-    links. The torus has no reference.
+    """The results have MG on the tree, with two seeds under the policy `width` but only one with always-on links.
+
+    On the torus they lack always-on links, so the torus has no reference.
     """
     rows = pl.DataFrame(
         {

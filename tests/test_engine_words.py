@@ -1,6 +1,6 @@
-"""Tests that Python reads lists of words (such as link states) from the engine.
+"""Tests that Python takes lists of words, such as the names of link states, from the engine.
 
-Plots and tables then show new words of the engine.
+Plots and tables then also show words that a later version of the engine adds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ALL_RECORDS = {
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the link states of the engine by a list with one more state, for plots."""
+    """Let plots see one more link state than the engine has."""
     monkeypatch.setattr(link_modes, "LINK_STATES", LATER)
 
 
@@ -139,9 +139,9 @@ def test_what_control_packets_say_is_said_of_kinds_that_there_are() -> None:
 
 
 def test_the_rank_of_a_link_of_a_star_is_that_of_the_engine(tmp_path: Path) -> None:
-    """Requests for the links of the next hub's star contain a rank instead of a count of flits.
+    """Under TCEP, requests for links of the next hub's star contain a rank instead of a count of flits.
 
-    A link carries at most one flit per cycle, so a count of flits is always below this rank.
+    A link carries at most one flit per cycle, so a count of flits is always smaller than such a rank.
     """
     set = {"power.policy.tcep.rotate_hub": 1, "measure": {"window": "6000cycles", "control_packets": {}}}
     values = (

@@ -1,5 +1,7 @@
-"""Tests the power of a reference for the work of another run: derivations by hand, and results in sentences and
-bills."""
+"""Tests savings at equal work: the power that a reference run would draw for the work of another run.
+
+Expected values are derived by hand.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from weft.results.savings import Pair
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The reference draws 100 W: flits take 40 W of them (40 J in a second), of which routers take 10 W.
+# Summary of the reference run, which draws 100 W. The movement of flits takes 40 W of these (40 J in a second), of
+# which routers take 10 W.
 BASE: dict[str, Any] = {
     "power_mean_w": 100.0,
     "energy_dynamic_j": 40.0,
@@ -48,7 +51,7 @@ def test_only_what_flits_take_grows_with_the_work() -> None:
 
 
 def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
-    """Links that are always on draw the same power at every load, except for the energy of flits."""
+    """With always-on links, power without the energy of flits is the same at every load."""
     results = weft.load(PRICED).run(tmp_path / "priced")
     low, high = results.summaries
     assert high["energy_routers_dynamic_j"] > 3 * low["energy_routers_dynamic_j"] > 0
@@ -57,8 +60,7 @@ def test_the_flits_of_routers_with_a_price_count_once(tmp_path: Path) -> None:
 
 
 def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
-    """If a run takes 10 % longer for the same work at 5 % less power, it uses 4.5 % more energy, so it saves no
-    energy."""
+    """A run that takes 10 % longer for the same work at 5 % less power uses 4.5 % more energy, so it saves nothing."""
     done = BASE | {"completion_cycles": 5990}
     longer = done | {"power_mean_w": 95.0, "accepted_load": 0.5 / 1.1}
     assert equal_work.power_w(done, longer["accepted_load"]) == pytest.approx(100 / 1.1)
@@ -70,7 +72,8 @@ def test_work_that_takes_longer_takes_all_of_its_energy() -> None:
 def test_a_batch_that_is_complete_long_before_the_window_ends_does_not_end_it() -> None:
     """A batch that completes early does not end the window.
 
-    If it did, Weft would attribute all power to flits, and random variation would explain a saving of 1 %.
+    If its completion counted as the end, Weft would attribute all power to flits, and random variation would explain a
+    saving of 1 %.
     """
     timed = BASE | {"completion_cycles": 2551, "packets": 10_000}
     assert equal_work.static_w(timed) == pytest.approx(60.0)
@@ -78,12 +81,12 @@ def test_a_batch_that_is_complete_long_before_the_window_ends_does_not_end_it() 
 
 
 def test_flits_that_are_missing_by_chance_save_nothing() -> None:
-    """The run delivers 1 % fewer flits at random, so its links draw 1 % less of 40 W although they never slept."""
+    """The run happens to deliver 1 % fewer flits, so flits take 1 % less of the 40 W, although no link slept."""
     fewer = BASE | {"accepted_load": 0.495, "power_mean_w": 99.6}
     pair = Pair("", fewer, BASE)
     assert (pair.share, pair.shown) == (0.0, "")
     assert "no difference" in pair.powers()
-    # three standard deviations, for 10,000 packets in each run and half of the mean energy: 1.5 * 40 W * sqrt(2e-4)
+    # the largest difference that random variation explains, with 10,000 packets in each run: 1.5 * 40 W * sqrt(2e-4)
     few = {"packets": 10_000}
     assert equal_work.chance_w(BASE | few, BASE | few) == pytest.approx(0.8485, rel=1e-3)
     within = Pair("", BASE | few | {"power_mean_w": 99.2}, BASE | few)
@@ -103,7 +106,7 @@ def test_windows_of_other_cycles_have_other_faults() -> None:
 
 
 def test_windows_of_seeds_are_compared_one_by_one() -> None:
-    """Automatic warm-ups differ between seeds.
+    """Automatic warm-ups have different lengths with different seeds.
 
     Points are compared seed by seed, because the mean warm-up is not that of any seed.
     """
@@ -135,8 +138,10 @@ def test_seeds_are_reported_as_their_mean() -> None:
 
 
 def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_settled() -> None:
-    """Links woke during the warm-up, so the network accepts 1.6 % more than the offered load in the window, and
-    latencies fall."""
+    """Packets that waited while links woke in the warm-up are delivered in the window.
+
+    Therefore the network accepts 1.6 % more than the offered load, and latencies fall.
+    """
     settled = BASE | {
         "offered_load": 0.55,
         "accepted_load": 0.5495,
@@ -151,6 +156,7 @@ def test_a_window_that_delivers_what_the_warm_up_left_in_the_network_has_not_set
     assert soundness.is_sound(settled)
     assert soundness.flaws(draining) == [soundness.QUEUES_UNSETTLED]
     assert soundness.remedy(draining)
-    # with fewer packets or longer latencies, random variation or backlog is possible, so the point counts as sound
+    # with fewer packets, random variation can explain the excess, and with longer latencies packets in flight can, so
+    # the point counts as sound
     assert soundness.is_sound(draining | {"packets": 20_000})
     assert soundness.is_sound(draining | {"packet_latency_mean_cycles": 8000.0})

@@ -1,9 +1,9 @@
-"""Every power policy with every pattern and every kind of workload on small networks.
+"""Runs every power policy with every traffic pattern and every kind of workload on small networks.
 
-For each combination, the accounts of flits and energy balance, or Weft refuses the scenario. Policies, routings,
-patterns, injections and keys of `traffic` come from the engine, so the tests include new models automatically. Each
-policy runs with all compatible routings in turn. Sources stop before the window ends, so that all packets are delivered
-inside the window and every flit can be counted.
+For each combination, either the counts of flits, cycles and energy are consistent, or Weft refuses the scenario.
+Policies, routings, patterns, injections and keys of `traffic` come from the engine, so the tests include new models
+automatically. Each policy runs with all compatible routings in turn. Sources stop before the window ends, so that all
+packets are delivered inside the window and every flit can be counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 TERMINALS = dict.fromkeys(NETWORKS, 16) | {"dragonfly": 20, "flex": 18}
 LOADS = (0.1, 0.6)
-# Every policy, routing and injection, in the examples of its own documentation.
+# Examples of every policy, routing and injection, from the model's own file.
 EXAMPLES = _engine.examples()
 POLICIES = {
     f"{name}_{number}": {name: given[name]} for number, given in enumerate(EXAMPLES["power.policy"]) for name in given
@@ -53,7 +53,7 @@ PATTERNS: dict[str, Any] = {
     "mix": [{"weight": 1, "pattern": "uniform"}, {"weight": 2, "pattern": "asymmetric"}],
     "within": {"terminals": 16, "pattern": "bit_reverse"},
 }
-# Keys of `traffic` that every run of these tests sets.
+# Keys of `traffic` that all runs of these tests set.
 USUAL = {"pattern", "load", "phases"}
 WORKLOADS: dict[str, dict[str, Any]] = {
     "loads": {"loads": [{"terminals": [0, 3], "load": 0.4}]},
@@ -79,7 +79,7 @@ def names(family: str) -> tuple[str, ...]:
 
 
 def suits(network: str, pattern: str) -> bool:
-    """Return whether a pattern makes sense on a network."""
+    """Return whether a pattern suits a network: patterns of bits, grids and groups suit only some networks."""
     if pattern in OF_BITS:
         return network not in {"dragonfly", "flex"}
     if pattern in ON_GRIDS:
@@ -88,7 +88,7 @@ def suits(network: str, pattern: str) -> bool:
 
 
 def traffics(network: str) -> dict[str, dict[str, Any]]:
-    """Return the keys of `traffic` for each named case."""
+    """Return the kinds of traffic on a network: by name, the keys of `traffic`."""
     needs = PATTERNS | {"matrix": {"file": f"matrix_{TERMINALS[network]}.csv"}}
     patterns = {name: {"pattern": {name: needs[name]} if name in needs else name} for name in names("traffic.pattern")}
     ways = {f"injection_{number}": {"injection": given} for number, given in enumerate(injections())}
@@ -97,12 +97,12 @@ def traffics(network: str) -> dict[str, dict[str, Any]]:
 
 @cache
 def injections() -> list[dict[str, Any]]:
-    """Return the examples of injections that can produce the loads of these tests."""
+    """Return the examples of injections that can create the loads of these tests."""
     return [given for given in EXAMPLES["traffic.injection"] if makes(given, max(LOADS))]
 
 
 def makes(injection: dict[str, Any], load: float) -> bool:
-    """Return whether an injection can produce the load."""
+    """Return whether an injection can create the load."""
     policy, routing = EXAMPLES["power.policy"][0], EXAMPLES["routing"][0]
     return taken(scenario("1d", policy, routing, load, {"injection": injection})) is not None
 
@@ -111,13 +111,13 @@ def makes(injection: dict[str, Any], load: float) -> bool:
 def fitting(network: str) -> list[dict[str, Any]]:
     """Return the routings that fit the network.
 
-    They include routings that are refused for another reason, because these can be compatible with some policy.
+    This includes routings that Weft refuses for another reason, because they may run under another policy.
     """
     return [routing for routing in EXAMPLES["routing"] if not misfits(network, routing)]
 
 
 def misfits(network: str, routing: dict[str, Any]) -> bool:
-    """Return whether the routing cannot run on the network under any policy."""
+    """Return whether the network itself rules out the routing, whatever the policy."""
     refused = refusal(scenario(network, {"always_on": {}}, routing, LOADS[0], {}))
     return refused is not None and refused.path.startswith("routing")
 
@@ -132,14 +132,14 @@ def goes(network: str, policy: str, number: int) -> bool:
 def refused_there(network: str, name: str) -> bool:
     """Return whether a policy cannot be combined with any routing on the network.
 
-    The policy's first example decides.
+    Only the first example of the policy is tried.
     """
     policy = next(each for each, given in POLICIES.items() if name in given)
     return not any(goes(network, policy, number) for number in range(len(fitting(network))))
 
 
 def going(network: str, policy: str, begin: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield each routing that can be combined with the policy on the network once, starting with number `begin`."""
+    """Yield each routing that can run with the policy on the network once, in turn from index `begin`."""
     (name,) = POLICIES[policy]
     fits = [] if refused_there(network, name) else fitting(network)
     turn = [(begin + number) % len(fits) for number in range(len(fits))]
@@ -147,12 +147,12 @@ def going(network: str, policy: str, begin: int = 0) -> Iterator[dict[str, Any]]
 
 
 def first(network: str, policy: str) -> dict[str, Any] | None:
-    """Return the first routing that can be combined with the policy on the network; ``None`` without such a routing."""
+    """Return the first routing that can run with the policy on the network; ``None`` if there is none."""
     return next(going(network, policy), None)
 
 
 def runs(network: str, policy: str, name: str) -> bool:
-    """Return whether a traffic can run on the network under the policy. If not, the engine refuses the scenario."""
+    """Return whether a kind of traffic should run on the network under the policy. If not, the engine refuses it."""
     return suits(network, name) and first(network, policy) is not None
 
 
@@ -160,8 +160,9 @@ def runs(network: str, policy: str, name: str) -> bool:
 def paired() -> set[tuple[str, str, str]]:
     """Select the combinations of network, policy and traffic for `make test`.
 
-    Each pair of two of these that can run is in one of the combinations. A pair of policy and traffic runs on one of
-    the networks that permit both, in turn. If a network cannot have a policy or a traffic, one run tests its refusal.
+    Each pair (of a network and a policy, a network and a traffic, a policy and a traffic) that can run is in at least
+    one of the combinations. A pair of policy and traffic runs on one of the networks that permit both, in turn. If a
+    network permits no run with a policy or a traffic, one combination tests the refusal.
     """
     names = list(traffics(next(iter(NETWORKS))))
     policies = list(POLICIES)
@@ -227,7 +228,7 @@ def matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_key_of_traffic_is_tried() -> None:
     keys = set(_engine.schema()["$defs"]["Traffic"]["properties"])
-    # `workload`: the long form of `reply` or of other keys, or a program, which needs no pattern (test_programs_run.py)
+    # `workload` is the long form of `reply` and other keys, or a program of messages (test_programs_run.py tests those)
     # `class` names a message class, and these runs have no message classes
     assert keys - USUAL - {"injection", "workload", "class"} == set(WORKLOADS)
     assert names("traffic.workload") == ("open_loop", "request_reply", "programs", "scheduler")
@@ -236,7 +237,7 @@ def test_every_key_of_traffic_is_tried() -> None:
 
 @pytest.mark.parametrize("family", EXAMPLES)
 def test_every_model_gives_examples(family: str) -> None:
-    # a table of routes needs a file
+    # the routing `table` has no example, because it needs a file
     assert {name for example in EXAMPLES[family] for name in example} | {"table"} >= set(names(family))
 
 
@@ -264,7 +265,10 @@ def test_policies_that_need_no_subnetworks_go_with_flex(network: str, policy: st
 
 @pytest.mark.parametrize("policy", [{"idle_timeout": {"idle": "40ns", "transition": "25ns"}}, "always_on"])
 def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any) -> None:
-    """Both links of the trunk between two neighbours fail together. Packets take a detour over the third layer."""
+    """Both links of a trunk between two neighbours in different layers fail together.
+
+    Packets take a detour over the third layer.
+    """
     tried = scenario("flex", {}, {"flex_minimal": {"detours": 1}}, 0.2, {}) | {
         "topology": {
             "flex": {"widths": [3, 3], "layers": 3, "terminals_per_router": 1, "trunk_width": 2},
@@ -279,7 +283,7 @@ def test_flex_with_trunks_goes_round_links_that_fail_under_a_policy(policy: Any)
 
 
 def pairs(combinations: Iterable[tuple[str, str, str]]) -> set[tuple[str, str]]:
-    """Return all pairs of two of network, policy and traffic in these combinations."""
+    """Return all pairs of a network, a policy or a traffic that are together in one of these combinations."""
     return {pair for each in combinations if runs(*each) for pair in itertools.combinations(each, 2)}
 
 
@@ -294,7 +298,8 @@ def test_every_pair_that_can_run_is_run() -> None:
 def test_the_account_of_every_traffic_closes_or_it_is_refused(
     network: str, policy: str, wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`make test` has every pair of policy, network and traffic; `make test-all` has all combinations of the three."""
+    """`make test` covers every pair of a policy, a network and a traffic; `make test-all` covers all combinations of
+    the three."""
     transitions = elsewhere = 0
     turn_of_network = list(NETWORKS).index(network)
     for number, (name, traffic) in enumerate(traffics(network).items()):
@@ -304,8 +309,8 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
             routing = first(network, policy) or EXAMPLES["routing"][0]
             check_refusal(scenario(network, POLICIES[policy], routing, LOADS[0], traffic), tmp_path, capsys)
             continue
-        # each traffic starts with a different routing, until a routing accepts it: a ring with bubbles accepts only
-        # packets of one length
+        # each traffic is tried with routings in turn, from a different one for each traffic, until one accepts it; a
+        # ring with bubbles accepts only packets of one length
         begin = number * len(fitting(network)) // len(traffics(network))
         for load in in_turn(number // 2 + turn_of_network, LOADS):
             shown = (scenario(network, POLICIES[policy], each, load, traffic) for each in going(network, policy, begin))
@@ -321,7 +326,7 @@ def test_the_account_of_every_traffic_closes_or_it_is_refused(
 
 
 def check_refusal(refused: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Check that the command refuses the scenario with status 2, a reason and a remedy."""
+    """Check that `weft run` refuses the scenario with status 2, a reason and a remedy."""
     path = folder / "refused.yaml"
     path.write_text(yaml.safe_dump(refused), encoding="utf-8")
     assert main(["run", str(path), "--no-picture", "--out", str(folder / "refused")]) == 2

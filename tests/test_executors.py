@@ -1,4 +1,5 @@
-"""Tests sweeps on executors, and the claims of points, which prevent that two workers run the same point unnoticed."""
+"""Tests sweeps on executors (objects like those of `concurrent.futures`), and claims, with which a worker reserves a
+point."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 LOOK = Status(total=1, done=0, reused=0, running=0.0)
 SLOW = {"measure.window": "60000cycles"}
-# A script like a user's script: it runs a sweep on processes of this machine.
+# A script as a user could write it. It runs a sweep on several processes of this machine.
 SCRIPT = """
 import sys, weft
 from concurrent.futures import ProcessPoolExecutor
@@ -149,7 +150,7 @@ def test_a_worker_that_dies_is_reported_and_finished_points_stay(small: Path, tm
 def test_an_interrupted_run_keeps_what_is_finished(small: Path, tmp_path: Path, how: signal.Signals) -> None:
     """An interrupted run keeps its finished points.
 
-    Ctrl-C also ends the workers, but the workers of a killed run finish their point.
+    Ctrl-C also ends the workers. If the run is killed, its workers first finish their points.
     """
     out, script = tmp_path / "out", tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
@@ -197,8 +198,8 @@ def order_of(small: Path, root: Path) -> tuple[Order, list[str]]:
 
 
 def test_a_withdrawn_order_begins_no_further_point(small: Path, tmp_path: Path) -> None:
-    """After a withdrawal no further point begins, even if points are so short that they end before a worker checks its
-    order again."""
+    """After the order of a worker is withdrawn, no further point begins, even if points are shorter than the time
+    between two checks of the order."""
     sweep = weft.load(small)
     order = Order(str(tmp_path), "gone")
     order.write(sweep.scenario, [()], "nobody")
@@ -237,7 +238,8 @@ def test_a_claim_of_a_dead_run_is_overruled_by_one_only(tmp_path: Path) -> None:
 
 
 def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Path) -> None:
-    """Slurm begins a job twice if its controller is killed before it has recorded that the job has begun."""
+    """If Slurm's controller is killed before it has recorded that a job has begun, Slurm starts the job a second time.
+    """
     names = []
     for _ in range(2):
         (beacon := Beacon(Store(tmp_path)))(LOOK)
@@ -251,9 +253,10 @@ def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Pa
 def test_a_point_that_two_runs_have_run_is_reported(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run on another machine that has written nothing for a long time counts as dead.
+    """A run on another machine that has shown no sign of life for a long time counts as dead, so another run takes its
+    points.
 
-    If it still continues, it records that a second run took its point.
+    If the first run was alive after all, it records that a second run took its point.
     """
     order, points = order_of(small, tmp_path)
     (silent := Beacon(Store(tmp_path)))(LOOK)

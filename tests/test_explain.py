@@ -1,4 +1,4 @@
-"""Tests the output of ``weft explain``, and of points of a sweep, about networks and routings."""
+"""Tests what ``weft explain``, ``weft check`` and the Python interface say about networks and routings."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def test_a_hyperx_is_as_the_formulas_say(small: Path) -> None:
     assert facts["terminal_pairs_by_hops"] == [64 * 3, 16 * 6 * 16, 16 * 9 * 16]
     assert facts["diameter_hops"] == 2
     assert facts["mean_distance_hops"] == pytest.approx((6 + 2 * 9) / 15)
-    # the smallest cut divides each of the 4 rows into 2 and 2 routers: it cuts 4 links per row, and each side has 32
-    # terminals
+    # the smallest cut divides each of the 4 rows into 2 and 2 routers: it cuts 4 links in each row, and each half has
+    # 32 terminals
     assert (facts["bisection_links"], facts["bisection_exact"]) == (16, True)
     assert facts["bisection_per_terminal"] == 16 / 32
     assert {name: link["links"] for name, link in facts["links"].items()} == {"terminal": 64, "dim0": 24, "dim1": 24}
@@ -36,8 +36,8 @@ def test_the_topology_in_words(small: Path, capsys: pytest.CaptureFixture[str]) 
     assert lines[0].startswith("first of 12 points: traffic.pattern = uniform")
     assert "  bisection          16 links" in lines
     assert "                     0.5 of the injection bandwidth of one half of the terminals" in lines
-    # the bar of the most frequent distance has 40 characters; the lengths of other bars are proportional: 1536 of 2304
-    # give 27
+    # the bar of the most frequent distance (2304 pairs) has 40 characters; other bars are proportional: 1536 pairs give
+    # 27
     bars = [line.split()[-1] for line in lines if line.endswith("#")]
     assert [len(bar) for bar in bars] == [round(40 * 192 / 2304), 27, 40]
 
@@ -51,7 +51,7 @@ def test_escape_rings_have_links_of_their_own(tmp_path: Path, capsys: pytest.Cap
         "traffic": {"pattern": "uniform", "load": 0.1},
     }
     facts = weft.load(scenario).points[0].explain_topology()
-    # each of the 9 groups has 3 links of the ring inside, and one link of the ring to the next group
+    # the ring has 3 links inside each of the 9 groups, and one link from each group to the next
     links = {name: link["links"] for name, link in facts["links"].items()}
     assert links == {"terminal": 72, "local": 54, "global": 36, "ring_local": 27, "ring_global": 9}
     assert (facts["rings"], facts["radix_ports"], facts["links"]["ring_global"]["latency_cycles"]) == (1, 9, 100)
@@ -73,7 +73,7 @@ def test_dimension_order_has_one_path(small: Path) -> None:
     facts = weft.load(small).points[0].explain_routing(3, 60)
     (path,) = facts["paths"]
     # the path from router 0 to router 15 goes in dimension 0 to router 3, then in dimension 1; ports 0 to 3 lead to
-    # terminals, the next 3 each to dimension 0 and 1
+    # terminals, ports 4 to 6 to dimension 0, ports 7 to 9 to dimension 1
     assert [(hop["router"], hop["port"], hop["next_router"]) for hop in path["hops"]] == [(0, 6, 3), (3, 9, 15)]
     assert path["hops"][0]["vcs"] == [0, 1, 2, 3, 4, 5]
     assert path["probability"] == 1
@@ -110,7 +110,7 @@ def test_a_choice_names_what_it_compares(small: Path, capsys: pytest.CaptureFixt
     output = capsys.readouterr().out
     assert "ugal_p from terminal 3 (port 3 of router 0) to terminal 60 (port 0 of router 15), 2 hops apart" in output
     assert "VCs of each VC class: terminal 0-5; dim0 0-2 | 3-5; dim1 0-2 | 3-5" in output
-    # 2 other routers in the row can be intermediates; a detour costs twice the queue plus the bias of 2 flits
+    # 2 other routers in the row can be intermediates; the cost of a detour is twice its queue plus the bias of 2 flits
     assert "choice at router 0, before hop 1" in output
     assert "q(port 4) * 2 + 2" in output
     assert "(detour)" in output
@@ -168,11 +168,12 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
         assert main(["check", str(mesh), *(part for each in sets for part in ("--set", each))]) == 0
         return capsys.readouterr().out
 
-    # requests are 63 / 128 of all flits, and each flit of a request causes 5 flits of replies
+    # the channels can carry a load of 63 / 128 under uniform traffic; a request of 1 flit and its reply are 5 flits, so
+    # requests can have a fifth of this load
     replies = checked()
     assert "0.09844 of requests, whose replies are counted\n" in replies
-    # mean latency: 16 / 3 + 1 routers, 16 / 3 links, two terminal links, 1 cycle of ejection, and 1.5 flits after the
-    # head on average
+    # mean latency without contention: 16 / 3 + 1 routers, 16 / 3 links, two terminal links, 1 cycle of ejection, and
+    # 1.5 flits after the head on average
     assert f"{32 / 3 + 1 + 2 + 1 + 1.5:.4g}, of requests and replies\n" in replies
     assert "requests and replies share all VCs. They can't deadlock in Weft" in replies
     adaptive = checked("traffic.workload=null", "traffic.pattern=transpose", "routing=minimal_adaptive")
@@ -183,8 +184,8 @@ def test_check_says_of_which_paths_a_bound_is_and_whether_replies_count(
 def test_the_vcs_of_each_message_class_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "classes.yaml"
     file.write_text(CLASSES)
-    # on torus links the message class `bulk` has 4 VCs, and the two other message classes each have half of the other
-    # 8; each of them is divided into 2 VC classes
+    # on torus links the message class `bulk` has 4 of 12 VCs, and each of the two other message classes has half of the
+    # other 8; the VCs of each message class are divided into 2 VC classes
     assert main(["explain", "routing", str(file), "--from", "0", "--to", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     shown = [line for line in lines if line.startswith("VCs of each VC class")]

@@ -1,4 +1,4 @@
-"""Tests the appearance of figures (size, texts, legend, order, limits, style sheet) and their numbers."""
+"""Tests the appearance of figures (size, texts, legend, order, limits, style sheet) and the tables of their numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from weft.plot.kinds import KindName
     from weft.plot.style import Picture
 
-# Kinds of figures without curves: bars, areas, maps and spans.
+# Kinds of figures without curves, such as bars, areas, maps and spans of time.
 NO_CURVES = {
     "bill",
     "channel_heatmap",
@@ -76,7 +76,7 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture
 def of_kind(recorded: Results, batches: Results, day: Results, ring: Results, queue: Results) -> Any:
-    """Return a function that draws a figure of a given kind, with a given appearance."""
+    """Return a function that draws a figure of a given kind, with options for its appearance."""
     others = {
         "bill": day,
         "jobs": batches,
@@ -96,7 +96,7 @@ def of_kind(recorded: Results, batches: Results, day: Results, ring: Results, qu
 
 
 def laid_out(drawing: Figure) -> Figure:
-    """Draw a figure once, so that all positions are known, and return it."""
+    """Lay a figure out, so that the positions of its parts are known, and return the figure."""
     drawing.draw_without_rendering()
     return drawing
 
@@ -139,9 +139,9 @@ def test_in_a_column_nothing_is_clipped_and_the_legend_is_small(of_kind: Any, ki
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_every_kind_obeys_size_title_and_legend(of_kind: Any, kind: str) -> None:
-    """In `make test` each kind of figure uses only one of the legend positions next to its panels.
+    """In `make test` each kind of figure is drawn with only one of the positions of the legend, in turn.
 
-    Another test covers labels at curves.
+    Another test covers labels at curves instead of a legend.
     """
     for legend in in_turn(DRAWN.index(kind), [each for each in LEGENDS if each != "direct"]):
         drawing = of_kind(kind, **SIZED, legend=legend)
@@ -250,8 +250,8 @@ def test_labels_at_the_ends_of_curves_do_not_overlap(recorded: Results) -> None:
     assert len(axes.texts) == 12
     assert words(drawing) == []
     boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
-    # the extents of labels include their arrows and overlap, so the test compares the positions of the texts, which are
-    # one line apart
+    # the boxes of labels include their arrows and overlap, so the test compares the positions of the texts, which must
+    # be one line apart
     heights = sorted(float(text.get_position()[1]) for text in axes.texts)
     line = 7 / 72 * 100 / axes.bbox.height
     assert all(low + 0.9 * line <= high for low, high in pairwise(heights))
@@ -371,7 +371,8 @@ def test_folders_that_labels_have_swallowed_are_reported(made_up: Results, capsy
 
 
 def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) -> None:
-    """The command and Python draw the same figure, also if options of the command precede the folders."""
+    """``weft plot`` and the Python interface draw the same figure, even if options precede the folders on the command
+    line."""
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     sheet = tmp_path / "paper.mplstyle"
     sheet.write_text(SHEET, encoding="utf-8")
@@ -397,7 +398,7 @@ def test_the_command_and_python_draw_the_same(made_up: Results, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_the_numbers_of_every_figure_lie_beside_it(of_kind: Any, kind: str, tmp_path: Path) -> None:
-    """The file of numbers of a figure has every value that a curve of the figure shows."""
+    """The file with the numbers of a figure has every value that a curve of the figure shows."""
     drawing = of_kind(kind)
     written = pl.read_csv(save_numbers(drawing, tmp_path / "x.png"), infer_schema_length=None)
     assert (written.height, written.columns) == (drawing.numbers.height, drawing.numbers.columns)
@@ -456,7 +457,7 @@ def test_numbers_of_an_axis_of_time_do_not_touch() -> None:
     axes.tick_params(labelsize=7)
 
     def gaps() -> list[float]:
-        """Return the number of empty pixels between each number on the axis and the next."""
+        """Return the distance between each two neighbouring numbers on the horizontal axis [pixels]."""
         drawing.canvas.draw()
         boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
         return [right.x0 - left.x1 for left, right in pairwise(boxes)]

@@ -1,4 +1,5 @@
-"""Tests that flaws other than saturation are marked wherever the numbers of a point appear."""
+"""Tests that flaws of a point other than saturation are marked in all tables and figures that show the point's numbers.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ FLAWED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def flawed(tmp_path: Path) -> Results:
-    """Make results with a sound point, and with a flawed point for each mark."""
+    """Make results with a sound point, and with a flawed point for each mark of a flaw."""
     points = [steady_point("always_on", 0.05)]
     points += [steady_point("always_on", 0.1 * place + 0.1, **each) for place, each in enumerate(FLAWED.values())]
     return made(tmp_path / "flawed", points)
@@ -126,7 +127,7 @@ def test_residency_has_crosses_on_points_that_are_flawed(tmp_path: Path) -> None
 def test_energy_over_latency_names_the_loads_of_the_measured_phases(tmp_path: Path) -> None:
     """If the load changes in phases, the figure names the loads of the measured phases, not the load at the start.
 
-    It compares only points with the same loads.
+    The figure compares only points with the same loads.
     """
 
     def point(load: float, energy: float) -> tuple[dict[str, Any], dict[str, Any]]:

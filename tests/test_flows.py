@@ -1,4 +1,5 @@
-"""Tests flows by source and destination, and the congestion tree, in tables, SQL, reports, comparisons and figures."""
+"""Tests two recordings in tables, SQL, reports, comparisons and figures: flows, and the congestion tree of a hot spot.
+"""
 
 from __future__ import annotations
 
@@ -69,11 +70,11 @@ def test_flows_are_a_frame_over_all_points(hot: Results) -> None:
 def test_cold_flows_lose_beside_a_hot_spot_and_not_beside_throttled_sources(hot: Results) -> None:
     cold = hot.flows.filter(pl.col("flow") == "cold")
     assert cold["sources"].to_list() == [27, 27]
-    # uniform senders send 1/35 of their packets to the target, and these packets count as hot; the target sends no
-    # packets to itself
+    # the 26 uniform senders other than the target send 1/35 of their packets to it, which count as hot; the target
+    # sends nothing to itself
     offered = 0.2 * (26 * 34 / 35 + 1) / 27
-    # The number of packets (of 2 flits) of a terminal in the window follows a Poisson distribution. The test permits 5
-    # standard deviations
+    # The number of packets (of 2 flits) in the window follows a Poisson distribution. The test permits 5 standard
+    # deviations
     deviation = 2 * np.sqrt(offered / 2 * 2000 * 27) / (2000 * 27)
     with_hot, throttled = cold["source_accepted_load"]
     assert throttled == pytest.approx(offered, abs=5 * deviation)
@@ -85,8 +86,8 @@ def test_check_names_the_bound_only_where_a_destination_is_sent_too_much(
 ) -> None:
     path = str(hot.folder(0) / "scenario.yaml")
     head = "load that the destinations can accept"
-    # the load to the target, 9 times 0.2 and 26/35 of 0.2, exceeds 1: the target accepts 1, and all other terminals
-    # receive all their flits
+    # the load to the target exceeds 1 (9 terminals send it 0.2 each, and 26 terminals 0.2/35), so the target accepts 1;
+    # the other terminals receive all their flits
     others = 0.2 / 35 * (9 * 27 + 26 * 26)
     assert main(["check", path]) == 0
     lines = next(line for line in capsys.readouterr().out.splitlines() if head in line)
@@ -152,7 +153,8 @@ def test_the_tree_counts_the_full_ports_by_distance(hot: Results) -> None:
     is_full = occupancy.filter(pl.col("fullest_vc_flits") >= FULL * pl.col("vc_buffer_flits"))
     for cycle in (occupancy["cycle"][0], occupancy["cycle"][-1]):
         assert counts.filter(pl.col("cycle") == cycle)["full_ports"].sum() == (is_full["cycle"] == cycle).sum()
-    # in a 3 x 3 torus, 1 router has the target, 4 are one hop and 4 two hops away; each has 4 links and 4 terminals
+    # in a 3 x 3 torus, 1 router has the target, 4 routers are one hop away from it and 4 two hops; each has 4 links and
+    # 4 terminals
     first = counts.filter(pl.col("cycle") == occupancy["cycle"][0])
     assert first["distance_hops"].to_list() == [0, 1, 2]
     assert first["ports"].to_list() == [8, 32, 32]

@@ -1,4 +1,7 @@
-"""Tests result folders: they have the name of the scenario file, safe names, and never the results of two scenarios."""
+"""Tests result folders.
+
+They have safe names, by default that of the scenario file, and never the results of two scenarios.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def text(loads: str = "[0.1]", name: str | None = None) -> str:
 
 
 def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
-    """If my.yaml contains `name: my-dragonfly`, the results are in results/my."""
+    """The results of my.yaml are in results/my, even if the file contains `name: my-dragonfly`."""
     Path("my.yaml").write_text(text(name="my-dragonfly"), encoding="utf-8")
     assert main(["run", "my.yaml", "--no-picture"]) == 0
     assert main(["status", "results/my"]) == 0
@@ -43,9 +46,9 @@ def test_the_folder_has_the_name_of_the_file(here: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../escape", "/tmp/weft-escape", r'"a\nb"', "x" * 400, "..", "ü ö", r'"\u202e\t"'])
 def test_no_name_leads_out_of_results(here: Path, name: str) -> None:
-    """The name of a scenario in memory is also the name of its folder.
+    """A scenario that is not in a file gives its name to the folder, which is always a subfolder of `results`.
 
-    If Weft refuses the name, it creates no folder.
+    Otherwise Weft refuses the name.
     """
     try:
         sweep = weft.load(text(name=name), overrides=ONE)
@@ -120,7 +123,7 @@ def test_points_that_a_shorter_sweep_leaves_out_are_kept_and_told(
     assert main(["status", "results/net"]) == 0
     assert "4 of 4 done\n" in (output := capsys.readouterr().out)
     assert "4 in the folder are no longer in the sweep" in output
-    # after the change of the file, the points of the earlier sweep do not run again
+    # if the file is changed back, the points of the earlier sweep do not run again
     Path("net.yaml").write_text(text("[0.05, 0.1]"), encoding="utf-8")
     run = before.folder(1) / "run.json"
     again = weft.load("net.yaml").run()

@@ -1,4 +1,4 @@
-"""Tests that every public function refuses a value of a wrong type with one sentence that names the value."""
+"""Tests that every public function refuses wrong values with one sentence that names the value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Compares coarse flits (grains) with fine flits: units, comparisons, power and accepted traffic."""
+"""Compares runs with coarse flits (grains) and with fine flits, which must agree in accepted load, latency and power.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def grains(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_power_and_accepted_traffic_stay(grains: Results) -> None:
     fine, coarse = grains.summaries
     assert (fine["cycle_seconds"], coarse["cycle_seconds"]) == (1e-9, 64e-9)
-    # with about 50 packets per terminal in the window, random variation explains 3 %
+    # with about 50 packets per terminal in the window, random variation explains differences of 3 %
     assert coarse["accepted_load"] == pytest.approx(fine["accepted_load"], rel=0.03)
     assert coarse["power_mean_w"] == pytest.approx(fine["power_mean_w"], rel=0.01)
 
@@ -76,7 +77,7 @@ def test_the_command_chooses_units_in_which_the_points_can_be_compared(
 
 
 def test_the_lowest_latency_is_the_one_that_takes_the_least_time(tmp_path: Path) -> None:
-    # with grains, a link of 8 ns takes a whole cycle of 64 ns, so fewer but longer cycles pass
+    # with grains, a link of 8 ns takes a whole cycle of 64 ns: latencies are shorter in cycles, but longer in time
     slow = SCENARIO.replace("latency: 128ns", "latency: 8ns")
     results = weft.load(slow).run(out=tmp_path / "slow")
     fine, coarse = (one["packet_latency_mean_cycles"] * one["cycle_seconds"] for one in results.summaries)

@@ -1,4 +1,5 @@
-"""Compares programs with fine flits and with grains: run times and energies agree, or a test shows why they differ."""
+"""Compares programs of messages with fine flits and with coarse flits (grains): run times and energies agree, or a test
+shows why they differ."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ sweep: {{grain: [null, 4KiB]}}
 
 @pytest.mark.parametrize("program", [*COLLECTIVES, "incast"])
 def test_run_time_and_energy_are_within_2_percent(program: str, tmp_path: Path) -> None:
-    """Packets whose flits follow each other without gaps move like grains.
+    """Packets whose flits follow each other without gaps (`hold_switch`) take as long as grains.
 
     Weft counts energy until the end of the 32-cycle interval in which the program ends. With grains this interval is
     2.048 us long, which is less than 2 % of a run of more than 102.4 us.
@@ -80,12 +81,13 @@ def test_run_time_and_energy_are_within_2_percent(program: str, tmp_path: Path) 
 
 
 def test_packets_that_share_a_link_in_turns_take_longer_than_grains(tmp_path: Path) -> None:
-    """If the flits of two packets alternate on a link, both packets leave the link late.
+    """If the flits of two packets alternate on a link, both packets have crossed the link only at the end.
 
-    If two grains share a link, the first grain leaves early.
+    If two grains share a link, the first one has crossed it after half of this time.
 
-    Dimension order fills the links of this torus in some rounds of the all-to-all, so packets meet there. The page
-    `docs/howto/grain.md` says that the difference exceeds 2 % in this case, and that `hold_switch` removes it.
+    In some rounds of the all-to-all, dimension-order routing fills links of this torus, so packets alternate on these
+    links. The page `docs/howto/grain.md` says that the difference exceeds 2 % in this case, and that `hold_switch`
+    removes it.
     """
     (tmp_path / "alternating").mkdir()
     (tmp_path / "held").mkdir()
@@ -99,7 +101,7 @@ def test_packets_that_share_a_link_in_turns_take_longer_than_grains(tmp_path: Pa
 def all_to_all(size: int, spread_ns: int) -> str:
     """Return a pairwise all-to-all as a GOAL program.
 
-    Ranks begin within `spread_ns` of each other, and neighbours begin at different times.
+    Ranks begin within `spread_ns` of each other; neighbouring ranks begin at different times.
     """
     lines = [f"num_ranks {RANKS}"]
     for rank in range(RANKS):
@@ -140,10 +142,11 @@ sweep: {grain: [256B, 4KiB]}
 
 
 def test_large_grains_leave_a_lockstep_that_small_ones_keep(tmp_path: Path) -> None:
-    """With small grains, ranks that begin together stay in step, so messages of different rounds do not meet.
+    """With small grains, ranks that begin at the same time stay in step, so that messages of different rounds do not
+    meet.
 
-    Ranks that begin at different times do not stay in step, with either size of grains. In this case runs with both
-    sizes take longer, and agree.
+    Ranks that begin at different times do not stay in step, whatever the size of grains. Runs then take longer, and
+    their run times agree for both sizes.
     """
     small, large = times(tmp_path / "together", 0)
     assert large > 1.08 * small

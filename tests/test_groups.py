@@ -1,4 +1,4 @@
-"""Tests routers that sleep, and the table of power groups, in Python, SQL, reports and bills."""
+"""Tests routers that sleep, and the table of power groups (such as cabinets), in Python, SQL, reports and bills."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "cabinets.yaml"
-# A tree of four leaves with two terminals each, below two levels of four routers without terminals.
+# A tree: four leaf routers with two terminals each, and above them two levels of four routers without terminals.
 TREE: dict[str, Any] = {
     "topology": {"k_ary_n_tree": {"k": 2, "n": 3}},
     "routing": "up_down",
@@ -73,7 +73,7 @@ def test_a_bill_includes_the_sleep_of_routers(tree: Results) -> None:
     keys = {"price_per_kwh": "0.2EUR", "profile": [{"share": 1, "load": 0.004}]}
     (row,) = tree.bill(keys).frame.iter_rows(named=True)
     assert row["power_kw"] * 1e3 == pytest.approx(tree.summaries[0]["power_mean_w"])
-    # in the reference, links that are always on keep routers awake, so the saving includes links and routers
+    # in the always-on reference, links keep routers awake, so the saving includes links and routers
     asleep = 18 * 12 * tree.summaries[0]["routers_asleep_share"]
     assert row["saving_share"] * tree.summaries[0]["power_always_on_mean_w"] > asleep > 0
 
@@ -124,7 +124,7 @@ def test_a_point_without_groups_says_how_to_have_them(tmp_path: Path, capsys: py
     assert main(["query", str(plain.root), "select * from groups"]) == 2
     errors = capsys.readouterr().err
     assert "no point recorded groups" in errors
-    # the remedy of the error works in its printed form
+    # the remedy works exactly as the error prints it
     remedy = "power.groups={by: router}"
     assert remedy in errors
     assert main(["run", str(file), "--set", remedy, "--out", str(tmp_path / "again"), "--no-picture"]) == 0

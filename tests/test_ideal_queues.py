@@ -1,4 +1,5 @@
-"""Tests ideal queueing, with a queue for each destination: its effect at a hot spot, its label, and refusals."""
+"""Tests ideal queueing, in which each port has a queue for each destination: effect at a hot spot, label, and refusals.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +51,10 @@ def _summary(scenario: Path, **overrides: Any) -> dict[str, Any]:
 
 
 def test_the_cold_flows_do_not_notice_the_hot_spot_and_the_run_is_labelled(torus: Path) -> None:
-    """25 sources offer a load of 0.3 in packets of 4 flits for 10,000 cycles: each creates a packet in a cycle with
-    probability 0.075.
+    """The cold flows accept all their load, within random variation: 25 sources offer a load of 0.3 in packets of 4
+    flits for 10,000 cycles.
+
+    Each creates a packet in a cycle with probability 0.075.
     """
     deviation = 4 * math.sqrt(0.075 * 0.925 / (25 * 10_000))
     summary = _summary(torus)
@@ -73,7 +76,7 @@ def test_check_names_the_map_ideal_and_gives_the_memory_of_a_port(
     assert main(["check", str(torus)]) == 0
     output = capsys.readouterr().out
     assert "queues of voqnet: 32; ideal: a queue for each of 32 destinations, as in no real router" in output
-    # a port needs room for 32 destinations with 8 flits each, in 2 VC classes of the routing
+    # a port needs room for 32 destinations x 8 flits x 2 VC classes of the routing
     assert "512 flits" in output
 
 

@@ -1,4 +1,4 @@
-"""Tests queues of jobs that arrive over time: node-seconds, orders, placements, energies, and faulty files."""
+"""Tests queues of jobs that arrive over time: times, order, placement, energies, and faulty files with queues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 RING = {"collective": {"operation": "all_reduce", "ranks": 2, "bytes": "1KB", "gap": "10us"}}
 IDLE = {"compute": {"ranks": 2, "time": "10us"}}
-# Factor by which runs compress the times of a queue file.
+# Factor by which runs shorten the times of a queue file.
 COMPRESSION = 1_000_000
 
 
@@ -34,7 +34,8 @@ def _trace(name: str, program: dict[str, Any], count: int) -> dict[str, Any]:
     return {"name": name, "count": count, "estimate": "20us", "programs": {"program": program}}
 
 
-# A queue of two traces. At most checks of the scheduler, some of their messages are in flight.
+# A queue with the programs of two traces. At most of the times at which the scheduler looks for free nodes, some
+# messages are in flight.
 QUEUE = {
     "name": "two traces",
     "cycle": "1ns",
@@ -61,7 +62,7 @@ QUEUE = {
 
 
 def scenario(arrivals: dict[str, Any], program: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """Make the scenario of a queue of one trace, `job`, on a dragonfly of 72 terminals."""
+    """Make a scenario with a queue of jobs on a dragonfly of 72 terminals. All jobs run the trace `job`."""
     trace = {"name": "job", "programs": {"program": program or IDLE}} | more.pop("trace", {})
     return {
         "name": "queue",
@@ -92,8 +93,8 @@ def thousand() -> str:
 
 
 def check(table: pl.DataFrame, busy: pl.DataFrame, jobs: list[list[int]]) -> None:
-    """Check that every job ran once, after its submission, on terminals of its own, and that node-seconds are
-    conserved."""
+    """Check that every job ran once, after its submission, on terminals that no other job had at the time, and that the
+    sum of node-seconds is right."""
     assert sorted(table["number"]) == [job[0] for job in jobs]
     assert (table["start_cycles"] >= table["submit_cycles"]).all()
     assert (table["end_cycles"] == table["start_cycles"] + table["run_time_cycles"]).all()
@@ -187,14 +188,15 @@ def test_the_energy_of_programs_and_the_rest_are_the_bill(
     slots = 72 * summary["window_cycles"]
     share = table["terminals"] * table["run_time_cycles"] / slots
     assert static.to_list() == pytest.approx((share * summary["energy_static_j"]).to_list(), rel=1e-9)
-    # all energy of flits belongs to jobs, because every flit was delivered and no policy sends control packets
+    # the energies of flits of all jobs add up to that of the run, because every flit was delivered and no policy sends
+    # control packets
     assert dynamic.sum() == pytest.approx(summary["energy_dynamic_j"], rel=1e-9)
     assert both.sum() == pytest.approx(summary["jobs"][0]["queue_energy_j"], rel=1e-9)
     assert both.sum() < summary["energy_total_j"]
 
 
 def test_a_length_is_the_run_time_alone(tmp_path: Path) -> None:
-    """A job that runs without other jobs takes the run time of the file, plus network delays."""
+    """A job that runs without other jobs takes the run time in the file, plus short network delays."""
     text = "".join(f"{k} {k * 2000} -1 {run} 8 -1 -1 8 60 -1 1 1 1 1 1 -1 -1 -1\n" for k, run in ((1, 60), (2, 600)))
     case = scenario(log(text, tmp_path / "jobs.swf", latency="40ns"), RING, order="fcfs")
     table = weft.load(case).run(tmp_path / "out", watch=False).schedule(0)
@@ -211,14 +213,14 @@ def test_no_program_begins_late_next_to_others_that_send(tmp_path: Path) -> None
 def test_lists_and_poisson_arrivals(tmp_path: Path) -> None:
     listed = {"list": [{"at": "1us", "trace": "job", "ranks": 70}, {"at": "2us", "trace": "job", "ranks": 5}]}
     table = weft.load(scenario(listed)).run(tmp_path / "list", watch=False).schedule(0)
-    # jobs of 70 and 5 nodes do not fit together; the first job ends after 10 us, and the scheduler's check one period
-    # later finds its nodes free
+    # jobs of 70 and 5 nodes do not fit on 72 nodes together; the first starts at 1 us and ends 10 us later, and the
+    # scheduler's next check, one period later, finds its nodes free
     assert table["start_cycles"].to_list() == [1_000, 12_000]
     assert table["ranks"].to_list() == [70, 5]
     assert table["bounded_slowdown"].null_count() == 2, "no file, no bound"
     bounded = scenario(listed, slowdown_bound="20us")
     results = weft.load(bounded).run(tmp_path / "bounded", watch=False)
-    # the jobs run for 10,000 cycles; the second waits 10,000 cycles for the first
+    # each job runs for 10,000 cycles, and the second waits 10,000 cycles for the first
     assert results.schedule(0)["bounded_slowdown"].to_list() == [1, pytest.approx(20_000 / 20_000)]
     assert results.schedule(0)["slowdown"].to_list() == [1, pytest.approx(2)]
     poisson = scenario({"poisson": {"mean_gap": "3us"}}, trace={"count": 200})
@@ -247,7 +249,7 @@ def test_programs_of_the_time_after_the_end_are_not_counted(tmp_path: Path) -> N
 def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
     """The dragonfly has 2 terminals per router and 8 per group.
 
-    A job of 8 nodes gets one group, and a job of 12 nodes gets two, but not with placement `random`.
+    Except with placement `random`, a job of 8 nodes gets one group, and a job of 12 nodes gets two groups.
     """
     for placement in ("compact", "by_group", "random"):
         listed = {"list": [{"at": "0us", "trace": "job", "ranks": ranks} for ranks in (8, 12)]}
@@ -266,8 +268,8 @@ def test_placements_use_the_structure_of_the_network(tmp_path: Path) -> None:
 
 
 GOOD = "1 0 -1 60 4 -1 -1 8 120 -1 1 1 1 1 1 -1 -1 -1"
-# Faulty second lines of a queue file. For each: place and reason, the word with which `skip` permits it, and a
-# corrected line.
+# Faulty lines that follow a correct line in a queue file. For each: place and reason in the error, and the word in
+# `skip` with which Weft ignores such lines.
 FAULTS = {
     "2 5 -1 60 4": ("line 3: 5 fields, but a job has 18", "malformed"),
     GOOD.replace(" 4 ", " four "): ("line 3: field 5, the allocated processors: `four` is not a number", "malformed"),
@@ -436,7 +438,7 @@ def test_a_report_and_a_table_show_the_queue(dozen: dict[str, Any], tmp_path: Pa
 
 
 def test_a_slowdown_that_is_not_defined_is_no_number_in_any_table(tmp_path: Path) -> None:
-    """Without `slowdown_bound` a job has no bounded slowdown. A program that has not ended has no slowdown."""
+    """Without `slowdown_bound`, a job has no bounded slowdown. A job that has not ended has no slowdown."""
     results = weft.load(QUEUE).run(tmp_path / "queue", watch=False)
     bounded, plain = results.schedule(0).select("bounded_slowdown", "slowdown").get_columns()
     assert (bounded.null_count(), plain.null_count()) == (20, 0)

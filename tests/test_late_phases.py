@@ -1,4 +1,7 @@
-"""Tests a phase that first falls behind its offered load and then carries it: tables mark it, and rankings omit it."""
+"""Tests a phase in which the network first accepts too little and later all of the load.
+
+Tables mark it, rankings omit it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Links wake too late for the load of the second phase. Therefore the first half of this phase accepts too little.
+# Links wake too late for the load of the second phase. Therefore the network accepts too little in the first half of
+# this phase.
 WAKING = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
 links:
@@ -42,7 +46,7 @@ measure: {warmup: 30000cycles, window: 46000cycles}
 def waking(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Run four phases, and return their results.
 
-    The second phase falls behind, and the third delivers its remaining packets.
+    In the second phase the network accepts less than the load, and in the third it delivers the remaining packets.
     """
     return weft.load(WAKING).run(tmp_path_factory.mktemp("waking") / "waking")
 

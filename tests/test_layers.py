@@ -1,4 +1,6 @@
-"""Tests the rooms (folders) of packages: a room imports only rooms below it, imports form no cycle, names are unique.
+"""Tests imports between rooms (folders) of packages: a room imports only rooms below it, and imports form no cycle.
+
+File names are unique in all packages.
 
 The core package `weft` imports no other package of the project. Each other package imports only itself and the core.
 The tests read all imports of every file: at its top, inside functions, for types only, and by `import_module`.
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE = Path(weft.__file__).parent
-# For each package, its rooms from the bottom to the top. A file may import its own room, and rooms that are listed
-# before it. Rooms on the same line do not import each other. The last line is the package itself.
+# For each package, its rooms from the bottom to the top. A file may import from its own room, and from rooms on earlier
+# lines. Rooms on the same line do not import each other. The last line has the files that are directly in the package.
 ROOMS = {
     "weft": (
         ("_engine",),
@@ -61,7 +63,7 @@ def levels(package: Path) -> dict[str, int]:
 
 
 def modules(package: Path) -> dict[str, Path]:
-    """Return all files of a package by their dotted names, without the name of the package."""
+    """Return all files of a package by the dotted names of their modules, without the name of the package."""
     return {
         ".".join(part for part in path.relative_to(package).with_suffix("").parts if part != "__init__"): path
         for path in sorted(package.rglob("*.py"))
@@ -104,7 +106,8 @@ def imports(package: Path) -> dict[str, set[str]]:
 
 
 def against_the_order(package: Path) -> list[str]:
-    """Return imports of rooms that are not below the importing room, and rooms that are missing in `ROOMS`."""
+    """Return text on each import from a room that is not below the importing room, and on each room that `ROOMS` lacks.
+    """
     level = levels(package)
     lines = [f"{module}: no line of ROOMS names its room" for module in modules(package) if room(module) not in level]
     for module, others in imports(package).items():
@@ -116,7 +119,7 @@ def against_the_order(package: Path) -> list[str]:
 
 
 def circle(package: Path) -> list[str]:
-    """Return files that import each other in a cycle; empty without a cycle."""
+    """Return the files of a cycle of imports; empty if there is none."""
     try:
         TopologicalSorter(imports(package)).prepare()
     except CycleError as problem:
@@ -126,7 +129,10 @@ def circle(package: Path) -> list[str]:
 
 
 def of_one_name(*packages: Path) -> dict[str, list[str]]:
-    """Return files with the same name, except ``__init__.py``, which each package needs."""
+    """Return names that several files have, with these files.
+
+    Every package has an ``__init__.py``, which does not count.
+    """
     by_name: dict[str, list[str]] = defaultdict(list)
     for package in packages:
         for path in modules(package).values():
@@ -136,7 +142,7 @@ def of_one_name(*packages: Path) -> dict[str, list[str]]:
 
 
 def of_other_packages(package: Path) -> list[str]:
-    """Return imports of packages of the project that are neither the package itself nor the core."""
+    """Return text on each import from another package of the project than the package itself and the core."""
     others = set(ROOMS) - {CORE.name, package.name}
     return [
         f"{module} imports {name}"

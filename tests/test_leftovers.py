@@ -17,7 +17,7 @@ from weft.results.store import replaced
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Program that begins to write a file and a point, reports this, and waits.
+# Program that begins to write a file and the results of a point, reports this, and waits.
 WRITER = """
 import sys, time, pathlib, weft.results.unfinished as u
 for path in map(pathlib.Path, sys.argv[1:]):
@@ -84,7 +84,7 @@ def test_a_process_that_got_the_number_of_a_dead_one_is_another(tmp_path: Path) 
 def test_writers_on_other_machines_are_judged_by_the_age_of_what_they_write(
     tmp_path: Path, age: int, stays: bool
 ) -> None:
-    """The next run also removes files with names of older versions. These names do not identify a process."""
+    """The same applies to unfinished files of older versions, whose names do not identify a process."""
     name = unfinished.beside(tmp_path / "file.txt").name
     pid = name.split("-")[1]
     elsewhere = f".file.txt.{'0' * 12}-{pid}-1-{'a' * 32}.part"
