@@ -1,5 +1,5 @@
-"""Tests points that lose packets at listed or random faults: they are marked everywhere, never called best, and have no
-saving.
+"""Tests points that lose packets because of faults that are listed or random: all output marks them, none calls them
+best, and they have no saving.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# A tree whose routers fail and recover at random times. Dropped packets are not sent again.
+# A tree, in which the runs with random faults let routers fail and recover. Dropped packets are not sent again.
 TREE = """\
 topology: {fat_tree: {k: 4}}
 routing: {up_down: {ascent: adaptive}}
@@ -54,8 +54,8 @@ def _run(folder: Path, name: str, more: dict[str, Any]) -> Results:
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
-    """Run a policy with sleeping links under listed and under random faults, and always-on links under random
-    faults."""
+    """Run a policy under which links sleep with listed and with random faults, and always-on links with random faults.
+    """
     folder = tmp_path_factory.mktemp("broken")
     alone = {"bill": BILL, "sweep.power.policy": SLEEPS}
     beside = {"bill": BILL, "fault_model": RANDOM, "sweep.power.policy": ["always_on", *SLEEPS]}
@@ -76,7 +76,7 @@ def test_what_failed_is_no_saving_however_it_failed(broken: dict[str, Results], 
     assert note.startswith("no savings: failed links draw no power, which is not a saving")
     text = "\n".join(lines(yearly))
     assert re.search(r"[\d.]+ % of its packets were dropped \(a link or router had failed\)", text)
-    # the marks also appear in Python and in notebooks
+    # the text of the bill in Python and in notebooks has the same marks
     assert str(yearly) == repr(yearly) == text
     answer = " ".join(sentences(Sources([results])))
     assert "are dropping packets" in answer
@@ -87,7 +87,7 @@ def test_links_always_on_save_nothing_against_themselves(broken: dict[str, Resul
     answer = " ".join(sentences(Sources([broken["on"]])))
     assert " % less" not in answer
     assert savings.lines(broken["on"]) == []
-    # the figure also has no line for the power of always-on links
+    # the figure has no line for the power of always-on links either
     for kind in ("on", "beside"):
         figure = draw.figure("power", Choice.of([broken[kind]]))
         axes = figure.axes[0]
@@ -105,8 +105,8 @@ def test_a_measured_network_with_the_same_faults_is_what_savings_are_against(bro
     assert "dropping packets" in savings.left_out(beside.pairs)
     frame = broken["beside"].bill().frame
     assert frame["note"].to_list()[0] is None, "links that are always on are the baseline"
-    # if both points deliver the same load, the bill names the loss next to the saving; otherwise it says that no remedy
-    # exists
+    # if both points deliver the same load, the bill names the loss next to the saving; otherwise it says that no
+    # setting helps
     text = "\n".join(lines(broken["beside"].bill()))
     if frame["saving_share"][1] is None:
         assert "another load or a longer window does not help" in text
@@ -147,7 +147,7 @@ def test_points_that_drop_packets_have_a_mark_and_their_delivered_share(
     assert share < 0.97
     row = next(line for line in table if line.strip().startswith("0.02"))
     assert re.search(rf"\d#.*\d#.*\d#\s+{share:.4f}$", row), row
-    # in the report
+    # the report has the marks
     page = collect(Sources([results]))
     assert page["points"]["columns"]["mark"]
     assert "delivered_share" in [column["column"] for column in page["columns"]]
@@ -197,7 +197,7 @@ def test_a_network_that_drops_its_packets_carries_no_load(tmp_path: Path, capsys
     assert re.search(r"carries no load: at 0.1, [\d.]+ % dropped", output)
     assert "carries every load" not in output
     assert "start from a lower load" not in output, "a lower load loses as much"
-    # the remedy
+    # the remedy works
     file.write_text(TREE.partition("sweep:")[0], encoding="utf-8")
     assert main(["saturation", *arguments, "--out", str(tmp_path / "whole")]) == 0
     assert "not up to 0.3" in capsys.readouterr().out

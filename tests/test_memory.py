@@ -1,4 +1,4 @@
-"""Tests memory: estimates and measured runs, refusals, and the end of a process that gets no more memory."""
+"""Tests memory: estimates compared with measured runs, refusals, and the end of a process that gets no more memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weft.runs import memory
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Program that runs the first point of a scenario, and prints the increase of the peak memory of the process [bytes].
+# Program that runs the first point of a scenario, and prints by how much the peak memory of its process grew [bytes].
 _MEASURE = """
 import sys
 import weft
@@ -66,7 +66,7 @@ def test_a_run_takes_about_as_much_as_was_estimated(name: str, tmp_path: Path) -
     measured = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     estimated = weft.load(file).points[0].memory(1, 0)
     shown = f"measured {measured:,}, estimated {estimated}"
-    # estimates were 1.27 to 1.46 times the measured memory when we wrote this test
+    # when we wrote this test, estimates were 1.27 to 1.46 times the measured memory
     assert 0.9 * measured < estimated["at_load_bytes"] < 1.8 * measured, shown
     assert estimated["most_bytes"] > 0.9 * measured, shown
 
@@ -141,13 +141,13 @@ def test_too_much_is_refused_and_each_way_out_works(
     assert main([command, str(one_fits), "--jobs", "4", "--force-memory", *out]) == 0
 
 
-# Deep buffers reserve much memory. While queues are short, the run writes to almost no page of this memory.
+# Deep buffers reserve much memory, but while queues are short, the run writes to almost no page of this memory.
 DEEP = {"default": {"latency": "10cycles", "vcs": 8, "buffer": "2000flits"}}
-TORNADO = {"pattern": "tornado", "load": 0.9}  # in rings of 4 with 4 terminals each, dimension order carries only 0.25
+TORNADO = {"pattern": "tornado", "load": 0.9}  # dimension order carries only 0.25 here
 
 
 def deep(routing: str, **traffic: Any) -> weft.Sweep:
-    """Load a sweep over a network that needs far more memory if it saturates."""
+    """Load a sweep over a network with deep buffers, which needs far more memory if the network saturates."""
     given = scenario({"hyperx": {"widths": [4, 4], "terminals_per_router": 4}}, routing, links=DEEP)
     return weft.load(given | {"traffic": given["traffic"] | traffic})
 

@@ -1,4 +1,4 @@
-"""Tests a sweep with a saturated load below a load that is not saturated: Weft names it, with settings that decide."""
+"""Tests a sweep in which a load is saturated, but not a higher one: Weft reports it, with settings that decide."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_a_saturated_load_below_a_carried_one_is_named(
         assert "measure.warmup" in sentence, "a remedy with numbers"
 
 
-# Nine groups of eight terminals. All terminals send to the next group over the only global link between the two groups.
-# OFAR avoids this link only when queues are full, and queues hold 256 flits per VC.
+# Nine groups of eight terminals. All terminals of a group send to the next group, over the only global link between the
+# two groups. The routing OFAR avoids this link only when queues are full, and queues hold 256 flits per VC.
 ADVERSE = """\
 topology: {dragonfly: {routers_per_group: 4, terminals_per_router: 2, global_links_per_router: 2}}
 links:
@@ -47,8 +47,10 @@ sweep: {traffic.load: [0.2, 0.4]}
 
 
 def test_ofar_fills_its_queues_later_at_a_lower_load_and_the_remedy_tells_it(tmp_path: Path) -> None:
-    """Eight terminals share a link of one flit per cycle, so a share of 1 / (8 load) of packets is minimal, and the
-    other packets take detours. At the lower load, queues take longer to fill. In longer runs, the network carries both
+    """Eight terminals share a link of one flit per cycle, so only a share of 1 / (8 load) of the packets can take the
+    minimal path, and the others must take detours.
+
+    At the lower load, queues take longer to fill, so detours begin later. In longer runs, the network carries both
     loads.
     """
     early = weft.load(ADVERSE).run(tmp_path / "early")

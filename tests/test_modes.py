@@ -1,4 +1,4 @@
-"""Tests link modes that a scenario defines, in the output of commands, tables, plots and reports."""
+"""Tests link modes that a scenario defines, such as links with fewer lanes, in commands, tables, plots and reports."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_tables_have_the_modes_of_the_scenario(lanes: Results) -> None:
 
 
 def test_energy_of_idle_links_is_that_of_their_lanes(lanes: Results) -> None:
-    """Links between routers and links of terminals draw 0.342 W per lane.
+    """All links draw 0.342 W per active lane.
 
     A mode of n lanes therefore draws n times 0.342 W.
     """

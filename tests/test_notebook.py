@@ -1,4 +1,4 @@
-"""Tests notebooks: tables of results and sweeps, a bar while points run, and frames for pandas."""
+"""Tests notebooks: tables of results and sweeps, a progress bar while points run, and frames for pandas."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_sweep_shows_what_it_sweeps_and_a_scenario_its_text() -> None:
 
 
 class Display(types.ModuleType):
-    """A replacement of `IPython.display` that stores the shown objects."""
+    """A replacement of the module `IPython.display` that stores the objects that Weft shows."""
 
     def __init__(self) -> None:
         super().__init__("IPython.display")

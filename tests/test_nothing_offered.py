@@ -1,6 +1,6 @@
 """Tests a network in which no terminal sends.
 
-Weft draws every figure without a warning, or refuses it with an error message.
+Weft must draw every figure without a warning, or refuse it with an error message.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Four terminals of the heavy job share one link to the complementary router; the light job uses other routers.
+# The four terminals of a router of the heavy job share one link to the router with the complementary index. The light
+# job uses other routers.
 BESIDE = """\
 topology: {hyperx: {widths: [4, 2], terminals_per_router: 4}}
 links: {default: {latency: 10cycles, vcs: 6, buffer: 32flits}}
@@ -62,8 +63,8 @@ def test_a_job_next_to_a_saturated_one_has_its_latency(beside: Results, tmp_path
     cells = {line.split()[0]: line.split() for line in lines[3:]}
     assert cells["heavy"][4:6] == ["sat", "sat"]
     assert cells["light"][4] == f"{light['packet_latency_mean_cycles']:.1f}+"
-    # the jobs share no router, so the light job has the latency that it has next to a silent job, except for packets in
-    # flight
+    # the jobs share no router, so the light job has the same latency next to a job that sends nothing, except for
+    # packets in flight at the end
     (alone,) = weft.load(BESIDE, overrides=ALONE).run(out=tmp_path / "alone").summaries
     own = alone["jobs"][1]
     assert own["missing_packets"] == 0

@@ -1,4 +1,4 @@
-"""Tests the reader of OTF2 traces: archives written with the package ``otf2``, sizes of collectives, refusals."""
+"""Tests the reader of OTF2 traces (recordings of MPI programs) with archives that the package ``otf2`` writes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from weft.programs.otf2_events import Collective, Kind, Record
 from weft.programs.otf2_sizes import UnknownSizesError, complete
 
 RANKS = 4
-# A tick is 2 ns.
+# Ticks per second: a tick is 2 ns.
 RESOLUTION = 500_000_000
 RECORD_H = Path(__file__).parent.parent / "capture" / "record.h"
 
 
 class Written:
-    """An OTF2 archive of 4 ranks during its writing.
+    """An OTF2 archive of 4 ranks that a test writes call by call.
 
-    A call takes 100 ticks, and begins 50 ticks after the end of the previous call.
+    A call takes 100 ticks, and begins 50 ticks after the end of the previous call of the rank.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,7 +43,7 @@ class Written:
         everyone = made.group("", kinds.COMM_GROUP, mpi, members=self.locations)
         odd = made.group("", kinds.COMM_GROUP, mpi, members=[self.locations[3], self.locations[1]])
         self.world = made.comm("MPI_COMM_WORLD", group=everyone)
-        # ranks 3 and 1, in this order
+        # the members are ranks 3 and 1, in this order
         self.odd = made.comm("odd", group=odd, parent=self.world)
         self.writers = [self.archive.event_writer_from_location(location) for location in self.locations]
         self.now = [1000] * RANKS
@@ -94,7 +94,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         written.call(rank, "MPI_Waitall", *ends)
         written.collective(rank, "BCAST", world, 2, (32 * RANKS * (rank == 2), 32))
         written.collective(rank, "ALLREDUCE", world, none, (8 * RANKS, 8 * RANKS))
-        # in the order of the ranks, ranks send 1, 2, 3 and 4 blocks of 10 bytes to rank 0
+        # ranks 0 to 3 send 1, 2, 3 and 4 blocks of 10 bytes to rank 0
         written.collective(rank, "GATHERV", world, 0, (10 * (rank + 1), 100 * (rank == 0)))
         if rank % 2 == 1:
             written.collective(rank, "ALLTOALL", written.odd, none, (40, 40))
@@ -125,8 +125,8 @@ def test_an_archive_becomes_a_program(archive: Path, tmp_path: Path, capsys: pyt
     assert (facts["ranks"], facts["messages"], facts["bytes"]) == (4, 2 * 4 + 1, 4 * (64 + 1000) + 5)
     assert facts["collectives"] == {"all_reduce": 4, "all_to_all": 2, "barrier": 4, "broadcast": 4, "gather": 4}
     assert (facts["unmatched"], facts["wildcards"]) == ([], 0)
-    # There are 50 ticks of 2 ns between two calls. MPI_Comm_rank is not a record, so the computations before and after
-    # it form one. 9 further calls follow at each rank, and 2 more at each odd rank.
+    # Between two calls are 50 ticks of 2 ns. A call of MPI_Comm_rank becomes no record, so the computations before and
+    # after it become one. 9 further calls follow at each rank, and 2 more at each odd rank.
     gaps = 4 * (2 + 9) + 2 * 2
     assert facts["compute_ns"] == gaps * 50 * 2
     assert [note["code"] for note in facts["assumptions"]] == ["not_recorded", "wall_clock"]
@@ -170,7 +170,7 @@ def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: py
     shutil.copytree(archive, folder)
     file = next(folder.glob("**/1.evt"))
     whole = file.read_bytes()
-    # for an empty file the library returns an error or no events, depending on uninitialised memory
+    # for an empty file, the library returns an error or no events, by chance (it reads uninitialised memory)
     for length in (0, 1, len(whole) // 2):
         file.write_bytes(whole[:length])
         message = _refused(capfd, folder)
@@ -182,7 +182,7 @@ def test_a_damaged_archive_is_one_error(archive: Path, tmp_path: Path, capfd: py
 def test_an_archive_with_too_few_events_is_refused(
     archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The library can read a cut-off file to its end without an error, so Weft must detect the missing events."""
+    """The library can read a cut-off file without an error, so Weft must detect that events are missing."""
     location: Any = pytest.importorskip("otf2.definitions").Location
     has = location.number_of_events.fget
     monkeypatch.setattr(location, "number_of_events", property(lambda each: has(each) + 1))
@@ -216,7 +216,8 @@ def _completed(operation: str, sums: list[tuple[int, int]], root: int = 0) -> li
 
 
 def test_sizes_of_blocks_follow_from_the_sums_of_the_ranks() -> None:
-    # sums of 3 ranks as Score-P writes them; with MPI_IN_PLACE the root records no sum
+    # for each of 3 ranks, the bytes that it sends and receives, as Score-P writes them; with MPI_IN_PLACE the root
+    # records no sum
     assert _completed("BCAST", [(24, 8), (0, 8), (0, 8)]) == [[0, 8]] * 3
     assert _completed("REDUCE", [(0, 24), (8, 0), (8, 0)]) == [[0, 8]] * 3
     assert _completed("ALLTOALL", [(24, 24)] * 3) == [[8]] * 3

@@ -1,6 +1,6 @@
 """Tests comparisons of points whose windows cover different cycles.
 
-Their sources therefore offered different loads at random.
+The random offered loads of such points differ.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def test_what_chance_offered_is_said_and_the_remedy_offers_the_same(
     assert f"such as `{warmup}`" in capsys.readouterr().out
     page = results.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "in different cycles" in page
-    # the remedy
+    # the remedy works
     same = weft.load(SLEEPY, overrides={"measure.warmup": warmup}).run(tmp_path / "same", watch=False)
     assert len({summary["offered_load"] for summary in same.summaries}) == 1
     assert "in different cycles" not in " ".join(savings.lines(same))

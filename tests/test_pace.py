@@ -1,4 +1,5 @@
-"""Tests the estimate of a run's total time from its first cycles, even if its cycle count is updated rarely."""
+"""Tests the estimate of a run's total time from its first cycles, also if the run rarely updates its count of cycles.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from weft.runs.pace import Pace
 
 
 def seen(pace: Pace, *, built: float, per_cycle: float, every: int, until: float) -> None:
-    """Let `pace` check, every 20 ms, a run whose cycle count is updated every `every` cycles."""
+    """Let `pace` read every 20 ms the cycle of a run, which takes `built` seconds to build and updates its cycle every
+    `every` cycles."""
     for tick in range(int(until / 0.02)):
         seconds = 0.02 * tick
         cycle = int(max(0.0, seconds - built) / per_cycle) // every * every
@@ -19,8 +21,8 @@ def seen(pace: Pace, *, built: float, per_cycle: float, every: int, until: float
 def test_the_time_of_all_cycles_does_not_depend_on_how_often_a_run_tells(every_seconds: float) -> None:
     pace, per_cycle = Pace(), 0.001
     seen(pace, built=3.0, per_cycle=per_cycle, every=round(every_seconds / per_cycle), until=8.0)
-    # expected time: 3 s of building and 20,000 cycles of 1 ms; the rate comes from two checks, at least one second
-    # apart, each of which has a time error of 0.02 s
+    # expected time: 3 s to build the network, and 20,000 cycles of 1 ms; the estimate uses two readings at least one
+    # second apart, each with an error of 0.02 s
     assert pace.total(20_000) == pytest.approx(23.0, rel=0.04)
 
 

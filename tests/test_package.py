@@ -1,4 +1,5 @@
-"""Tests files of the distribution: stubs that fit the module, lock files without host names, no paths of a machine."""
+"""Tests files of the package: type stubs that fit the module, lock files without host names, no paths of one machine.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ MINE = ["pyproject.toml", "Makefile", ".ci/run", "python", "tests", "crates/pyth
 def test_the_stub_fits_the_module(tmp_path: Path) -> None:
     """The stub fits the compiled module.
 
-    The check uses a package with only the stub: with all imports of Weft it would take ten times as long.
+    The check uses a package that has only the module and its stub. With all imports of Weft it would take ten times as
+    long.
     """
     package = tmp_path / "weft"
     package.mkdir()

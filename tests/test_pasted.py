@@ -1,5 +1,4 @@
-"""Tests commands that messages print: the tests run them in a shell, as a reader would do, and they do what the message
-says."""
+"""Tests the commands that messages propose. The tests run them in a shell, as a user would do by copying them."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ TEXT = SMALL.partition("sweep:")[0]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a current folder whose name contains a space, which a shell would split."""
+    """Make a folder whose name contains spaces and other special characters of the shell the current folder."""
     folder = tmp_path / "my (1) sweeps & 'more'"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -37,7 +36,7 @@ def results(here: Path) -> str:
 
 
 def pasted(command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a shell in which `weft` is this installation."""
+    """Run a command in a shell in which `weft` means this installation of Weft."""
     script = f'weft() {{ {shlex.quote(sys.executable)} -m weft "$@"; }}\n{command}'
     return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
 
@@ -63,7 +62,7 @@ def test_what_was_not_recorded_is_recorded_in_a_folder_of_its_own(
 ) -> None:
     """The message prints a command that records the missing data in another folder.
 
-    The next command reads the folder that the message names.
+    The next command of the test reads the folder that the message names.
     """
     shown = refused(capsys, *(word.format(results) for word in command))
     found = re.search(r"with results in another folder, (.*):\n\s*(weft run .*)", shown)
@@ -89,7 +88,7 @@ def test_commands_that_name_a_folder(here: Path, results: str, capsys: pytest.Ca
 def test_a_choice_is_one_word_and_chooses(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A printed choice of a point is one word of the shell, and selects the point.
 
-    Values have brackets and spaces, paths have the same last part, and models differ only in options.
+    In the sweep, values have brackets and spaces, keys have the same last part, and models differ only in options.
     """
     routings = ["{ugal_p: {threshold: 1flit}}", "{ugal_p: {threshold: 2flits}}"]
     axes = (

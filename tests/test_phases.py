@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 # A ring of eight routers, which saturates near load 0.5 of uniform traffic. The last phase is long enough to deliver
-# the packets that remain after the third.
+# the packets that remain after the third phase.
 DAY = """\
 name: day
 topology: {torus: {widths: [8], terminals_per_router: 1}}
@@ -45,7 +45,8 @@ measure: {warmup: 2000cycles, window: 58000cycles}
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Run a day with a rush hour that the network cannot carry, and with two phases outside the window."""
+    """Run a "day" of phases, with a rush hour whose load the network cannot carry, and with two phases outside the
+    window."""
     return weft.load(DAY).run(tmp_path_factory.mktemp("day") / "day")
 
 
@@ -157,9 +158,9 @@ def test_where_a_load_saturates_is_judged_by_phases(day: Results) -> None:
 def test_a_phase_that_is_not_judged_is_no_example_of_anything(
     day: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A saturated phase has no savings, and is marked in table and figure.
+    """A phase that Weft cannot judge has no savings, and is marked in table and figure.
 
-    The saturation load of the network remains open.
+    It does not count for the saturation load of the network.
     """
     assert day.summaries[0]["saturated"] is False
     open_ = [phase | {"saturated": None} for phase in day.summaries[0]["phases"]]
@@ -192,8 +193,10 @@ def test_a_load_is_carried_only_if_no_phase_with_it_is_open() -> None:
 
 
 def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path) -> None:
-    """The example of a day, on a tree of 16 terminals: at night, in the morning and in the evening a spanning tree of
-    links is enough."""
+    """The example scenario of a day, on a fat tree of 16 terminals.
+
+    At night, in the morning and in the evening a spanning tree of links is enough.
+    """
     policies = ["always_on", {"elastic_tree": {"epoch": "1us", "wake": "1us"}}]
     example = Path(__file__).parent.parent / "examples" / "fat_tree_day.yaml"
     scenario = weft.load(example, overrides={"topology.fat_tree.k": 4, "sweep.power.policy": policies})
@@ -205,8 +208,10 @@ def test_a_fat_tree_uses_the_links_that_each_load_of_a_day_needs(tmp_path: Path)
 
 
 def test_a_saturated_phase_says_what_waits_and_not_only_what_it_accepts(tmp_path: Path) -> None:
-    """A phase that delivers the backlog of another phase accepts nearly its whole offered load, so the note also names
-    the waiting packets."""
+    """A saturated phase that delivers the backlog of an earlier phase accepts nearly its whole offered load.
+
+    The note therefore also names the packets that wait.
+    """
     known: dict[str, Any] = {"packets": 1000, "packet_latency_p50_cycles": 0}
     first = known | {"phase": 1, "start_cycle": 0, "from_cycle": 0, "to_cycle": 1000, "saturated": True}
     second = known | {"phase": 2, "start_cycle": 1000, "from_cycle": 1000, "to_cycle": 2000, "saturated": True}

@@ -1,4 +1,4 @@
-"""Tests ``weft run --plain``: without the engine's shortcuts, the results have the same bytes."""
+"""Tests ``weft run --plain``, which runs without the engine's shortcuts: the result files have the same bytes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished
 
-# two scenarios for the shortcuts: long packets in streams and steady flows, next to sleeping links; and uncontended
-# short packets that choose a path in every step
+# two scenarios in which the engine uses its shortcuts: long packets in streams and steady flows, with links that sleep;
+# and uncontended short packets that choose a path at every hop
 SCENARIOS = {
     "sleeping": """
 topology: {torus: {widths: [4, 4], terminals_per_router: 2}}
@@ -37,7 +37,7 @@ measure: {warmup: 300cycles, window: 2000cycles}
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """Return digests of all files of the points, without the run times."""
+    """Return digests of all files of the points, except the files with run times."""
     files = [file for file in sorted((folder / "points").rglob("*")) if file.is_file() and file.name != "run.json"]
     return {str(file.relative_to(folder)): sha256(file.read_bytes()).hexdigest() for file in files}
 

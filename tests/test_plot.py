@@ -1,4 +1,4 @@
-"""Tests the content of the picture that `weft run` draws, not its look."""
+"""Tests the content of the picture that `weft run` draws (latency and accepted load), not its appearance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def figure(results: Results) -> Figure:
-    """Return the default figure."""
+    """Return the figure that `weft run` draws."""
     return figure_of("load", Choice.of([results]))
 
 

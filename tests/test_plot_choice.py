@@ -1,4 +1,4 @@
-"""Tests the choice of the points of a figure, by number or by coordinates, and the names of points in figures."""
+"""Tests the choice of points for a figure, by index or by coordinates, and the names of points in figures."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def points(results: Results, *wanted: Any) -> list[int]:
-    """Return the indices of the points of a choice."""
+    """Return the indices of the points that a choice selects."""
     return Choice.of([results], wanted).parts[0].points
 
 
 def test_points_are_chosen_by_number_and_by_coordinates(made_up: Results) -> None:
     """The points of `made_up` have two patterns, two policies and four loads.
 
-    In their order, the load changes fastest.
+    In the order of the points, the load changes fastest.
     """
     assert points(made_up) == list(range(16))
     assert points(made_up, "3") == points(made_up, 3) == [3]
@@ -61,7 +61,10 @@ def test_the_exact_match_is_among_those_that_are_wanted_besides(tmp_path: Path) 
 
 
 def test_what_the_sweep_did_not_set_can_be_chosen_too(recorded: Results) -> None:
-    """The last part of a path is enough to choose points. If more parts are given, all of them must match."""
+    """Points can be chosen by keys that the sweep did not set.
+
+    The last part of a key's path is enough; if more parts are given, all must match.
+    """
     assert points(recorded, "seed=2,load=0.1,pattern=tornado,routing=ugal_p") == [21]
     assert points(recorded, "power.policy=idle_timeout") == list(range(24))
 
@@ -110,9 +113,9 @@ def test_loads_with_many_digits_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_commands_choose_by_the_same_rules(tmp_path: Path) -> None:
-    """Commands choose points by number, by values that the sweep did not set, and by options that contain commas.
+    """In commands, points can be chosen by index, by values that the sweep did not set, and by options with commas.
 
-    They refuse ambiguous paths.
+    Commands refuse ambiguous paths of keys.
     """
     model = {"ugal_p": {"threshold": "2flits", "nonminimal": 3}}
     results = made(
@@ -181,9 +184,9 @@ def test_results_of_one_name_are_reported_apart_by_their_folders(made_up: Result
 def test_series_of_several_results_carry_what_only_one_of_them_set(
     recorded: Results, small: Path, tmp_path: Path
 ) -> None:
-    """Two sweeps do not set the policy, but their scenarios have different policies.
+    """Neither of two sweeps is over the policy, but their scenarios have different policies.
 
-    Points can be chosen by this policy.
+    Curves therefore have the policy in their labels, and points can be chosen by it.
     """
     other = weft.load(small, overrides={"traffic.load": 0.1, "name": "awake"}).run(tmp_path / "awake")
     rows = Choice.of([recorded, other]).panels()
@@ -260,7 +263,7 @@ def test_an_axis_of_latencies_is_cut_where_a_curve_rises_into_saturation(tmp_pat
 
     steep = {"packet_latency_mean_cycles": 4000.0}
     over = {"saturated": True, "ending": "saturated"}
-    # the axis ends at six times the lowest latency of 20 cycles, plus 15 % of room
+    # next to saturation, the axis ends at six times the lowest latency of 20 cycles, plus 15 % of room
     assert top((0.3, steep), (0.4, over)) == pytest.approx(1.15 * 6 * 20)
     assert top((0.3, steep | {"warmup_settled": False})) == pytest.approx(1.15 * 6 * 20)
     # the axis includes the whole latency of a sound point that is not next to saturation

@@ -1,5 +1,5 @@
-"""Tests ``weft plot``, ``weft explain stall`` and ``results.plot``: they write files, and errors about bad input have a
-remedy.
+"""Tests ``weft plot``, ``weft explain stall`` and ``results.plot``: the files that they write, and errors on bad input,
+which name a remedy.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def test_listing_kinds_loads_nothing_heavy() -> None:
 
 
 def labelled(texts: Iterable[Text], kind: str) -> list[str]:
-    """Return the words of the labels of a kind, in the order of the cycle of waiting packets."""
+    """Return the texts of the labels of a kind, in the order of the packets that wait for each other in a cycle."""
     chosen = [text for text in texts if str(text.get_gid()).startswith(kind)]
     return [text.get_text() for text in sorted(chosen, key=lambda text: int(str(text.get_gid()).split()[1]))]
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Points of `recorded`: one below saturation, one above, and four with different routings and seeds.
+# Choices of points of `recorded`: one point below saturation, one beyond it, and four with different routings and
+# seeds.
 ONE = "traffic.pattern=uniform,routing=ugal_p,load=0.1,seed=1"
 SATURATED = "pattern=tornado,routing=dimension_order,load=0.4,seed=1"
 FEW = "pattern=uniform,load=0.1"
@@ -65,12 +66,12 @@ def batches(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def drawn(kind: str, results: Results, *point: str) -> Figure:
-    """Draw a figure of a kind."""
+    """Draw a figure of a kind from chosen points."""
     return figure(kind, Choice.of([results], point))
 
 
 def row(results: Results, point: str) -> int:
-    """Return the number of a point in its results."""
+    """Return the index of a chosen point in its results."""
     return Choice.of([results], [point]).parts[0].points[0]
 
 
@@ -144,9 +145,10 @@ def test_curves_hold_means_over_seeds(recorded: Results, kind: str, quantity: q.
 
 
 def test_latency_over_accepted_load_ends_at_saturation(recorded: Results) -> None:
-    """Tornado over dimension order accepts at most 0.25.
+    """Under tornado, dimension-order routing accepts at most a load of 0.25.
 
-    Beyond this load, the marker of a point is hollow, at the upper edge and at its accepted load.
+    The marker of a point beyond this load is hollow, at the upper edge of the figure, above the accepted load of the
+    point.
     """
     tornado = drawn("latency_accepted", recorded).axes[1]
     assert len(xy(named(tornado, "dimension_order"))[0]) == 2
@@ -159,9 +161,11 @@ def test_latency_over_accepted_load_ends_at_saturation(recorded: Results) -> Non
 
 
 def test_bands_of_an_overlay_are_confidence_over_seeds(recorded: Results) -> None:
-    """Two seeds have one degree of freedom, for which t follows Cauchy's distribution: tan(0.475 pi).
+    """Two seeds have one degree of freedom.
 
-    The half width is t * s / sqrt(2).
+    Student's t then follows Cauchy's distribution, with the quantile tan(0.475 pi).
+
+    The half-width of the band is t * s / sqrt(2).
     """
     latency = drawn("overlay", recorded).axes[0]
     (band,) = [each for each in latency.collections if each.get_label() == "_band ugal_p"]
@@ -229,7 +233,7 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
     assert latency[-1] == summary["packet_latency_max_cycles"]
     assert shares[-1] == pytest.approx(100)
     for name, quantity in q.PERCENTILES.items():
-        # a percentile is the smallest latency that at least this share of packets does not exceed
+        # a percentile is the smallest latency that the given share of the packets does not exceed
         first = latency[np.argmax(shares >= float(name) - 1e-9)]
         assert first == summary[quantity.column]
     slow, tail = xy(above)
@@ -244,7 +248,7 @@ def test_the_distributions_agree_with_the_summary(recorded: Results) -> None:
 def test_a_curve_of_a_million_latencies_is_thinned_without_being_changed() -> None:
     """If a curve has very many steps, the figure draws only some of them.
 
-    The drawn steps are so close that no eye can see the difference.
+    The omitted steps are too small to be seen.
     """
     from weft.plot.distribution import thin
 
@@ -275,8 +279,11 @@ def test_hops_are_those_of_the_histogram(recorded: Results) -> None:
 
 
 def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Path) -> None:
-    """Of the 4 + 4 packets of two seeds, 8 take at least 20 cycles, 5 take more than 20 (1 and 4 of each seed), and 1
-    takes more than 30."""
+    """The figure shows the share of packets that take longer than a latency.
+
+    Of the 4 + 4 packets of two seeds, 5 take more than 20 cycles (1 of the first seed, 4 of the second), and 1 takes
+    more than 30 cycles.
+    """
     seen = ([[20, 3], [30, 1]], [[30, 3], [50, 1]])
     runs = [({"seed": seed}, {"latency_histogram": each}) for seed, each in enumerate(seen)]
     results = made(tmp_path / "seeds", runs)
@@ -292,7 +299,7 @@ def test_the_latencies_of_all_seeds_are_one_curve_with_their_range(tmp_path: Pat
     # 3 of 8 packets take up to 20 cycles, and 7 of 8 up to 30 cycles
     (line,) = drawn("latency_cdf", results).axes[0].get_lines()
     assert xy(line) == ([20, 20, 30, 50], [0, 100 * 3 / 8, 100 * 7 / 8, 100])
-    # the curve of a single seed has only the packets of this seed
+    # the curve of the second seed alone has only the packets of this seed
     (line,) = drawn("latency_ccdf", results, "seed=1").axes[0].get_lines()
     assert xy(line) == ([30, 50], [1, 1 / 4])
 
@@ -374,7 +381,7 @@ def test_costs_lie_between_their_references(recorded: Results, kind: str, costs:
 def test_rings_are_around_what_nothing_beats(made_up: Results) -> None:
     """Sleeping links cost 5 cycles and save energy.
 
-    Therefore at each load each policy is best in one quantity, and both points have rings.
+    Therefore, at each load, either policy is best in one of the two quantities, and both points have rings.
     """
     axes = drawn("energy_delay", made_up, "pattern=uniform").axes[0]
     assert len(xy(named(axes, "_best"))[0]) == 8
@@ -401,7 +408,7 @@ def test_transitions_are_per_second(recorded: Results) -> None:
 
 
 def boxes_of(bars: PathCollection) -> list[Bbox]:
-    """Return the bars of a state, which the figure draws as one path."""
+    """Return the bars of a state of links. The figure draws them as one path."""
     (whole,) = bars.get_paths()
     return [Bbox([corners[0], corners[2]]) for corners in np.asarray(whole.vertices).reshape(-1, 5, 2)]
 
@@ -473,7 +480,7 @@ def test_jobs_have_a_bar_each(batches: Results) -> None:
     widths = [bar.get_width() for bar in bars]
     times = [[job["completion_cycles"] for job in summary["jobs"]] for summary in batches.summaries]
     assert widths == [sum(each) / 2 for each in zip(*times, strict=True)]
-    # the half-width of the interval of two values is half of their difference, multiplied by Student's t with one
+    # the half-width of the confidence interval of two values is half of their difference times Student's t with one
     # degree of freedom
     halves = [12.706 * abs(a - b) / 2 for a, b in zip(*times, strict=True)]
     numbers = figure("jobs", Choice.of([batches])).numbers
@@ -495,7 +502,7 @@ def test_what_was_not_kept_is_asked_for_by_its_key(tmp_path: Path, kind: str) ->
     results = weft.load(PLAIN).run(tmp_path / "out")
     with pytest.raises(weft.ResultsError, match=KEPT[kind].replace(".", r"\.")) as caught:
         drawn(kind, results)
-    # in Python no scenario file is known that the remedy could name in a command
+    # the remedy names no command, because Python knows no scenario file for it
     assert caught.value.help.startswith("set measure.")
     assert "in another folder" in caught.value.help
 
@@ -511,9 +518,9 @@ def test_other_things_that_are_missing_are_named(recorded: Results, tmp_path: Pa
 
 
 def test_one_run_says_nothing_of_accepted_load(recorded: Results) -> None:
-    """A single run has a confidence interval only for the latency, so the accepted load has no band.
+    """In an overlay, a single run has a confidence interval only for the latency, so its accepted load has no band.
 
-    With two seeds it has a band.
+    With two seeds, the accepted load has a band.
     """
     for point, known in (("seed=1", False), ("load=0.1", True)):
         accepted = drawn("overlay", recorded, point, "seed=1,load=0.05").axes[1] if known else None
@@ -523,9 +530,9 @@ def test_one_run_says_nothing_of_accepted_load(recorded: Results) -> None:
 
 
 def test_seeds_that_measured_nothing_do_not_count(tmp_path: Path) -> None:
-    """Only two of three seeds have a latency.
+    """At load 0.1, only two of three seeds have a latency.
 
-    The interval therefore has one degree of freedom, for which t is tan(0.475 pi).
+    The confidence interval therefore has one degree of freedom, for which Student's t is tan(0.475 pi).
     """
     seen = {1: 20.0, 2: 24.0, 3: None, 4: None}
     runs = [
@@ -546,7 +553,7 @@ def test_a_point_that_is_listed_twice_is_one_run(tmp_path: Path) -> None:
 
 
 def test_curves_stand_at_the_load_that_was_offered(tmp_path: Path) -> None:
-    """If phases or jobs offer another load than the scenario sets, curves show the offered load."""
+    """If phases or jobs offer another load than `traffic.load`, curves show the offered load on the horizontal axis."""
     runs = [({"traffic.load": load}, {"offered_load": 4 * load, "accepted_load": 4 * load}) for load in (0.05, 0.1)]
     results = made(tmp_path / "phases", runs)
     axes = drawn("load", results).axes[1]

@@ -1,6 +1,6 @@
-"""Tests that no run of a program is faster than its bounds.
+"""Tests that no run of a program of messages is faster than the lower bounds that Weft computes for its run time.
 
-The programs are small and random, with several interfaces and planes.
+Most programs are small and random, on networks with several interfaces per node and several planes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NETWORKS: dict[str, Any] = {
     "torus": {"torus": {"widths": [4, 4], "terminals_per_router": 1}},
     "planes of a torus": {"planes": {"count": 2, "of": {"torus": {"widths": [3, 3], "terminals_per_router": 1}}}},
 }
-# Networks, each with keys of its workload.
+# Cases: the name of a network, and keys of the workload.
 WORKLOADS: list[tuple[str, dict[str, Any]]] = [
     ("one router", {"compute_scale": 0.5, "jitter": {"uniform": {"share": 0.3}}, "accepted": 1}),
     ("one router", {"rails": 2, "ranks_per_terminal": 2, "rail_choice": "local_rank", "overhead": "7ns"}),
@@ -44,8 +44,10 @@ WORKLOADS: list[tuple[str, dict[str, Any]]] = [
 
 
 def goal(seed: int) -> str:
-    """Return a random GOAL program in which each rank computes, sends to some ranks, and computes after each received
-    message."""
+    """Return a random program in the format GOAL.
+
+    Each rank computes, sends to some ranks, and computes after each message that it receives.
+    """
     draw = random.Random(seed)
     pairs = [
         (draw.randrange(RANKS), draw.randrange(RANKS), draw.randrange(1, 900)) for _ in range(draw.randrange(4, 40))
@@ -81,14 +83,16 @@ def test_no_run_is_below_its_bounds(place: int, case: tuple[str, dict[str, Any]]
         (bound,) = bounds.of_point(sweep.points[0])
         (summary,) = sweep.run(tmp_path / f"out{seed}", watch=False).summaries
         assert summary["solution_seconds"] >= bound.least_s > 0, (seed, bound)
-        # if messages use all interfaces of a node, the loads of channels are known on planes, but not on one network
+        # if messages are divided among all interfaces of a node, Weft knows the loads of channels on planes, but not on
+        # a single network
         rails_on_one = network != "planes of a torus" and workload.get("rail_choice") in ("striping", "hash")
         assert (bound.channels_s is None) == rails_on_one
 
 
 def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
-    """In an all-to-all of 8 ranks with 300 bytes to each rank, on 4 nodes of two ranks, 2 * 6 messages of 300 B leave a
-    node.
+    """In an all-to-all, each of 8 ranks sends 300 B to each other rank.
+
+    Nodes have two ranks, so 2 * 6 messages of 300 B leave a node.
     """
     collective = {"operation": "all_to_all", "ranks": RANKS, "bytes": "300B"}
     program = {"program": {"collective": collective}, "ranks_per_terminal": 2}
@@ -99,11 +103,10 @@ def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
         (bound,) = bounds.of_point(weft.load(case).points[0])
         return bound
 
-    # these two rules divide the 3,600 B of a node evenly between two interfaces of 1 B/ns
+    # with these two rules, the 3,600 B of a node are divided evenly between two interfaces of 1 B/ns
     assert of(rail_choice="local_rank").injection_s == pytest.approx(1800e-9)
     assert of(rail_choice="striping").injection_s == pytest.approx(1800e-9)
-    # this rule chooses an interface by the number of the receiving node, so all 3,600 B for a node arrive over one
-    # interface
+    # this rule chooses the interface by the receiving node, so all 3,600 B for a node arrive over one interface
     assert of(rail_choice="destination").injection_s == pytest.approx(3600e-9)
     computes = {"collective": collective | {"gap": "1us"}}
     assert of(program=computes).compute_s == pytest.approx(1000e-9)
@@ -114,9 +117,10 @@ def test_bounds_of_interfaces_are_those_of_the_formula() -> None:
 
 @pytest.mark.parametrize("in_job", [False, True])
 def test_bounds_in_grains_are_those_in_flits(in_job: bool, tmp_path: Path) -> None:
-    """Each of 16 ranks sends 15 messages of 4,096 B: 960 flits of 64 B at 1 flit per ns, or 15 grains of 64 ns.
+    """Each of 16 ranks sends 15 messages of 4,096 B: 960 flits of 64 B at 1 flit per ns, or 15 coarse flits (grains) of
+    64 ns each.
 
-    The bounds are equal.
+    The bounds with flits and with grains are equal.
     """
     case = {
         "link_speed": "512Gb/s",
@@ -150,7 +154,8 @@ def test_bounds_in_grains_are_those_in_flits(in_job: bool, tmp_path: Path) -> No
     ids=["bare", "latencies", "eager"],
 )
 def test_the_estimate_of_a_ping_pong_is_its_run_time(size: int, times: dict[str, str], tmp_path: Path) -> None:
-    """Five messages each way follow each other without contention, so only rounding differs: some cycles per message.
+    """Five messages each way follow each other without contention, so estimate and run time differ only by rounding,
+    some cycles per message.
 
     A message above the eager limit also has a request and a reply, which take two latencies.
     """
@@ -185,7 +190,7 @@ def test_a_window_that_is_too_short_for_a_program_is_a_warning_whose_remedy_work
     file.write_text(yaml.safe_dump(case | {"sweep": {window: ["1us", "2s"]}}), encoding="utf-8")
     assert main(["check", str(file)]) == 0
     shown = capsys.readouterr().out
-    # least run time: 7 messages at 1 B/ns
+    # least run time: a terminal sends 7 messages at 1 B/ns
     warning = f"warning: {window}: 1us is shorter than the least run time of job all, {least} (at 1 of 2 points)"
     assert warning in shown, shown
     (remedy,) = (line for line in shown.splitlines() if line.startswith("  = help: write ") and "or more" in line)
@@ -262,7 +267,7 @@ sweep: {{grain: [null, 4KiB]}}
         (folder / "case.yaml").write_text(case.format(files))
         assert main(["check", str(folder / "case.yaml")]) == 0
         values.append(capsys.readouterr().out.replace(str(folder), ""))
-    # the bound is 1 us: 1,000 flits of 64 B at one flit per ns
+    # in all cases the bound is 1 us: 1,000 flits of 64 B at one flit per ns
     assert "1 µs" in values[0]
     assert values[0].count("fullest channel") == values[2].count("fullest channel") == 2  # without and with a grain
     assert [line for line in values[0].splitlines() if "µs" in line] == [
@@ -304,8 +309,10 @@ def test_a_large_program_gets_no_estimate_unasked_and_the_named_option_makes_it(
 def test_ranks_that_send_while_they_receive_are_not_faster_than_the_estimate(
     workload: dict[str, Any], ranks: int
 ) -> None:
-    """The inner ranks of a double tree send and receive at the same time, and some of them send to ranks on their own
-    node."""
+    """No run is faster than the estimate of `weft check`.
+
+    Inner ranks of a double tree send and receive at the same time, and some send to ranks on their own node.
+    """
     programs = workload | {
         "program": {"collective": {"operation": "all_reduce", "ranks": ranks, "bytes": "16KiB"}},
         "collectives": {"algorithms": {"all_reduce": {"double_tree": {"segment": "1KiB"}}}},
@@ -348,7 +355,10 @@ training_step:
 
 
 def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Points with the same bounds share a table. If the output has several tables, each table names its points."""
+    """In the output of `weft check`, points with equal bounds share a table.
+
+    If there are several tables, each names its points.
+    """
     scenario = tmp_path / "sizes.yaml"
     scenario.write_text(
         "topology: {torus: {widths: [2, 2], terminals_per_router: 1}}\nrouting: dimension_order\n"
@@ -369,7 +379,7 @@ def test_bounds_that_differ_name_their_points(tmp_path: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize("size", ["1KiB", "3KiB", "20KiB"])
 def test_the_energy_of_a_program_covers_at_most_32_cycles_more_than_its_run_time(size: str, tmp_path: Path) -> None:
-    """The energy of a program includes at most 32 cycles after its run time.
+    """The energy of a program includes at most 32 cycles after the end of its run time.
 
     Each of the 8 channels of the 4 terminals is always on and draws 2.8 W.
     """

@@ -1,6 +1,6 @@
 """Tests faulty programs of messages.
 
-Each fault causes one error with its place and a remedy that works, or a warning.
+Each fault causes one error, which names the place and a remedy that works, or a warning.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WARNING = (
 
 
 def scenario(folder: Path, **programs: object) -> Path:
-    """Write a scenario file with these keys of its workload, and return its path."""
+    """Write a scenario file whose workload `programs` has these keys, and return its path."""
     file = folder / "scenario.yaml"
     traffic = SCENARIO["traffic"] | {"workload": {"programs": programs or {"file": "program.goal"}}}
     file.write_text(json.dumps(SCENARIO | {"traffic": traffic}), encoding="utf-8")
@@ -118,7 +118,7 @@ def test_a_check_names_the_job_whose_program_can_not_finish(tmp_path: Path, caps
 
 
 def of_step(change: Callable[[str], str], folder: Path, name: str = "dense_70b") -> ScenarioError:
-    """Change the text of an example, and return the error that this causes."""
+    """Change the text of an example program, and return the error that the change causes."""
     text = (EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8")
     file = folder / "step.yaml"
     file.write_text(change(text), encoding="utf-8")
@@ -167,7 +167,7 @@ def test_errors_in_parameters_have_a_remedy(
 
 
 def test_a_model_that_is_too_large_to_be_counted_is_refused(tmp_path: Path) -> None:
-    """Weft refuses a model with 2^60 and more parameters, and no number overflows."""
+    """Weft refuses an AI model with 2^60 parameters or more, and no computation overflows."""
     large = "model: {layers: 1048576, hidden: 1048576, heads: 64, feed_forward: 1048576, vocabulary: 1048576"
     experts = ", experts: {count: 1048576, per_token: 1}}"
 
@@ -188,7 +188,7 @@ def test_commands_refuse_what_would_take_all_memory_or_say_nothing(
         assert main(["trace", *map(str, words)]) == 2
         return capsys.readouterr().err
 
-    # the limit is 100 million operations, and each copy of the program has 2 ranks with 2 operations
+    # a program may have 100 million operations, and each copy of the program has 2 ranks with 2 operations each
     assert "write 25000000 copies or fewer" in refused("remap", program, "--tile", 10**9, "--out", out)
     assert "request fewer nodes" in refused("remap", program, "--nodes", 10**6, "--out", out)
     assert "weft trace info" in refused("make", program)
@@ -203,7 +203,7 @@ def test_times_and_bandwidths_of_a_node(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "program.goal").write_text(SHORT.format(100), encoding="utf-8")
     with pytest.raises(ScenarioError, match="would never arrive"):
         _ = weft.load(scenario(tmp_path, file="program.goal", local_bandwidth="0b/s")).points
-    # this latency is longer than the executor of `weft check` can represent, so the output has no estimate, but all
-    # other bounds
+    # this latency is longer than the executor of `weft check` can represent, so the output has all bounds except the
+    # estimate
     assert main(["check", str(scenario(tmp_path, file="program.goal", host_latency="2000s"))]) == 0
     assert "not computed: times of its messages are above 2^40 ns" in capsys.readouterr().out

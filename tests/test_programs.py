@@ -1,4 +1,4 @@
-"""Tests `weft trace` with programs of messages: its answers, its files and its refusals."""
+"""Tests `weft trace` with programs of messages: output, files and refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DATA = Path(__file__).parent / "data" / "programs"
 EXAMPLES = Path(__file__).parents[1] / "examples" / "programs"
 # LogGOPSim's default parameters
 PARAMETERS = ["--L", "2500ns", "--o", "1500ns", "--g", "1000ns", "--G", "6ns", "--O", "0ns", "--S", "65535"]
-# Finish times of the last rank, as printed by LogGOPSim [ns].
+# By file, the time at which the last rank finishes, as LogGOPSim prints it [ns].
 TIMES = {
     "binary_tree_32.goal": 27_500,
     "binomial_bcast_np16_1024B.bin": 46_552,
@@ -53,7 +53,7 @@ def test_finish_times_name_the_parameters_of_the_model(capsys: pytest.CaptureFix
 def test_a_fraction_of_a_nanosecond_per_byte_is_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "one.goal"
     file.write_text("num_ranks 2\nrank 0 {\nsend 4b to 1\n}\nrank 1 {\nrecv 4b from 0\n}\n")
-    # finish time: o = 1500, L = 2500, and a receive time of o + 3 * 0.02 ns = 1500.06
+    # finish time: o = 1500, then L = 2500, then o + 3 * 0.02 = 1500.06 to receive 4 bytes [ns]
     assert _json(capsys, "loggops", file, "--G", "0.02ns")["finish_ns"] == 5500.06
 
 
@@ -72,7 +72,7 @@ def test_a_program_is_the_same_in_all_formats(tmp_path: Path, capsys: pytest.Cap
 def test_info_counts_operations_and_draws_who_sends_to_whom(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "matrix.svg"
     facts = _json(capsys, "info", DATA / "sweep3d_2x2.goal.xz", "--matrix", picture)
-    kinds = {"send": 6052, "receive": 6052, "compute": 11836}  # as counted by the origin of the file
+    kinds = {"send": 6052, "receive": 6052, "compute": 11836}  # as the authors of the file count them
     assert (facts["ranks"], facts["kinds"], facts["edges"], facts["unmatched"]) == (4, kinds, 24220, [])
     assert "<svg" in picture.read_text()
     rows = (tmp_path / "matrix.svg.csv").read_text().splitlines()
@@ -85,8 +85,10 @@ def test_info_counts_operations_and_draws_who_sends_to_whom(tmp_path: Path, caps
 
 
 def test_info_also_counts_the_messages_of_collectives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`weft trace info` counts messages of collectives: in a ring all-reduce of 8 ranks each rank sends 2 * 7 messages
-    of 1/8 of the vector."""
+    """`weft trace info` also counts the messages that collectives send.
+
+    In a ring all-reduce of 8 ranks, each rank sends 2 * 7 messages of 1/8 of the vector.
+    """
     file = tmp_path / "all_reduce.yaml"
     collective = "collective: {operation: all_reduce, ranks: 8, bytes: 8KB}"
     file.write_text(f"program: {{{collective}}}\ncollectives: {{algorithms: {{all_reduce: {{ring: {{}}}}}}}}\n")
@@ -129,10 +131,10 @@ def test_examples_print_their_arithmetic(file: Path, capsys: pytest.CaptureFixtu
 
 def test_the_step_on_1024_accelerators_is_that_of_its_formulas(capsys: pytest.CaptureFixture[str]) -> None:
     values = {line["name"]: line["value"] for line in _json(capsys, "make", EXAMPLES / "dense_70b.yaml")}
-    # each rank sends M (t - 1) / t bytes in 8 collectives of 20 layers and 32 micro-batches, with M = 2 * 8192 * 8192
-    # bytes and t = 8
+    # each rank sends M (t - 1) / t bytes in each of 8 collectives for each of 20 layers and 32 micro-batches, with M =
+    # 2 * 8192 * 8192 bytes and t = 8 ranks
     assert values["tensor bytes"] == pytest.approx(8 * 20 * 32 * 2 * 8192 * 8192 * 7 / 8)
-    # a token takes 449.2 GFLOP; 1,024 accelerators compute 1,024 sequences of 8,192 tokens
+    # a token takes 449.2 GFLOP; 1,024 accelerators of 719 TFLOP/s compute 1,024 sequences of 8,192 tokens
     assert values["computation"] == pytest.approx(449.2e9 * 8192 / 719e12, rel=1e-3)
     info = program_files.program(str(EXAMPLES / "dense_70b.yaml")).info()
     assert info["ranks"] == 1024
@@ -144,7 +146,7 @@ def test_parameters_in_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFix
         "program:\n  collective: {operation: all_reduce, ranks: 8, bytes: 8000B}\n"
         "collectives:\n  algorithms:\n    all_reduce: {ring: {}}\n"
     )
-    # each of 14 rounds takes o = 1500, L = 2500, and o + 999 * 6 ns to receive 1,000 bytes
+    # each of 14 rounds takes o = 1500, then L = 2500, then o + 999 * 6 to receive 1,000 bytes [ns]
     expected = 14 * (1500 + 2500 + 1500 + 999 * 6)
     assert _json(capsys, "loggops", file)["finish_ns"] == expected
     assert main(["trace", "make", str(file), "--out", str(out)]) == 0

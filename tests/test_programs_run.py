@@ -1,4 +1,4 @@
-"""Tests runs of programs of messages as users run them: the table, the result files, and a program that cannot end."""
+"""Tests ``weft run`` with programs of messages: the table, the result files, and a program that cannot end."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def ran(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
 def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     done = ran(tmp_path, PING)
     assert done.returncode == 0, done.stderr
-    # the run time is 10 cycles of overhead at each end, 100 flits, and 3 cycles until the first flit has crossed the
-    # router
+    # the run time of 123 cycles is 10 cycles of overhead at each rank, 100 flits, and 3 cycles until the first flit has
+    # crossed the router
     assert "run time" in done.stdout
     assert "123 ns" in done.stdout
     results = weft.open_results(tmp_path / "results")
@@ -46,7 +46,7 @@ def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     assert (job["run_time_cycles"], job["messages"], job["message_bytes"]) == (123, 1, 100)
     ranks = pl.read_parquet(results.folder(0) / "ranks.parquet")
     assert ranks["finish_cycles"].to_list() == [10, 123]
-    # the receiver waits while the sender prepares the message, and then during the transfer
+    # the receiver waits for 10 cycles while the sender prepares the message, and then for 103 cycles of transfer
     assert ranks["wait_cycles"].to_list() == [0, 10]
     assert ranks["transfer_cycles"].to_list() == [0, 103]
 
@@ -60,7 +60,7 @@ def test_a_program_answers_with_its_run_time(tmp_path: Path) -> None:
     ],
 )
 def test_the_window_ends_with_the_program(queues: dict[str, object], tmp_path: Path) -> None:
-    """The window ends with the program, long before `max_window`. That limit is 50 million times longer.
+    """The window ends with the program, long before the limit `max_window`, which is 50 million times longer.
 
     The engine checks every 32 cycles whether the program has ended.
     """

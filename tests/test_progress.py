@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# A thread that waits for another thread fails after this time [s].
+# A test fails if one of its threads waits for another thread longer than this [s].
 PATIENCE = 60
 
 
@@ -43,9 +43,9 @@ def status(**changes: object) -> Status:
 
 @pytest.mark.parametrize(("points", "most"), [(1, 5988.0), (2, None)])
 def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(points: int, most: float | None) -> None:
-    """60,000 of 30,000,000 cycles take 12 s, so the rest up to the limit takes 5,988 s.
+    """The first 60,000 of at most 30,000,000 cycles of a point took 12 s, so the rest takes at most 5,988 s.
 
-    The time of waiting points is unknown.
+    The longest time of the sweep is unknown if further points wait, because no point has finished.
     """
     resolved = {"topology": "t", "seed": 1, "traffic": {"load": 0.1}, "measure": {"warmup": "auto"}}
     slow = [cast("Point", SimpleNamespace(resolved=resolved, hash=str(n), coordinates={})) for n in range(points)]
@@ -58,9 +58,9 @@ def test_what_points_take_that_wait_is_in_no_longest_time_before_any_has_run(poi
 
 
 def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
-    """Programs end long before the limit of 10^11 cycles, so the limit gives no estimate.
+    """A program ends long before its limit of 10^11 cycles, so the limit gives no estimate of the remaining time.
 
-    Other points of the same kind give an estimate.
+    Finished points of the same kind give an estimate.
     """
     measure = {"stop": {"complete": {"max_window": "100000000000cycles"}}}
     resolved = {"topology": "t", "seed": 1, "traffic": {}, "measure": measure}
@@ -81,8 +81,10 @@ def test_a_limit_of_a_program_is_no_time_that_is_left() -> None:
 
 
 def test_points_are_weighed_by_their_load() -> None:
-    """In the estimate, load 0.9 has a weight of 1.0 (with the idle network), and load 0.4 has half of this
-    weight."""
+    """The estimated time of a point grows with its load.
+
+    A load of 0.9 has the weight 1.0 (0.1 is the idle network), and a load of 0.4 half of it.
+    """
     estimate = Estimate([point(0.9), point(0.4), point(0.4)])
     assert estimate.all_left([], workers=1) is None, "nothing is known yet"
     estimate.begin(0)
@@ -91,8 +93,8 @@ def test_points_are_weighed_by_their_load() -> None:
     assert estimate.all_left([], workers=2) == pytest.approx(10.0)
     estimate.begin(1)
     assert estimate.left(1, fraction=0.0, seconds=4.0) == pytest.approx(6.0)
-    # point 1 is halfway after 4 s. Its rest takes half of the 8 s at its own pace, and half of the 10 s of the other
-    # point
+    # point 1 is halfway after 4 s, so its own pace gives 8 s and the other point 10 s; halfway, both count equally: 9
+    # s, of which 5 s are left
     assert estimate.left(1, fraction=0.5, seconds=4.0) == pytest.approx(5.0)
     assert estimate.all_left([(1, 0.5, 4.0)], workers=2) == pytest.approx((5 + 10) / 2)
     assert estimate.left(1, fraction=1.0, seconds=9.0) == pytest.approx(1.0), "deliveries end when those of others did"
@@ -103,7 +105,7 @@ def test_points_of_another_kind_have_a_price_of_their_own() -> None:
     for place, seconds in ((0, 1.0), (1, 99.0)):
         estimate.begin(place)
         estimate.learn(place, seconds)
-    # the estimate is that of the other large point for one point, and the mean for the point of an unknown kind
+    # for one point, the estimate is the time of the other large point; for the point of an unknown kind, it is the mean
     assert estimate.all_left([], workers=1) == pytest.approx(99 + (1 + 99) / 2)
 
 
@@ -122,7 +124,7 @@ def test_the_longest_point_is_waited_for() -> None:
 
 
 def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
-    # 5 points are done, of which 2 were reused, and the running points count as 0.63 points: 3.63 points in 30 s
+    # 5 points are done, of which 2 were reused, and the running points are 0.63 of a point: 3.63 points in 30 s
     assert words(status(), 30.0) == "5 of 12 points, 7.26 per minute, 1:30 left"
     assert words(status(left_seconds=None, done=2, running=1.0), 30.0) == "2 of 12 points, 2 per minute, 4:30 left"
     assert words(status(left_seconds=None, done=2, running=0.0), 30.0) == "2 of 12 points"
@@ -143,8 +145,8 @@ def test_what_is_said_of_a_sweep_and_of_a_point() -> None:
 
 
 def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the output is a file, lines appear after 10 s, then after further 15 s, 22.5 s and so on, at last every
-    minute. One more line appears at the end."""
+    """If the output is a file, the progress is written as lines: after 10 s, then after 15 s and 22.5 s more and so on,
+    at last every minute, and at the end."""
     now = [0.0]
     monkeypatch.setattr(progress, "perf_counter", lambda: now[0])
     shown = io.StringIO()
@@ -178,10 +180,10 @@ def test_a_terminal_shows_a_bar_per_point() -> None:
 
 
 def test_a_run_tells_of_its_points_in_flight(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run shows its points in flight.
+    """A run reports its points in flight, and the progress of each.
 
-    In the test each point waits until it was shown: before its first cycle, with another point, and after its last
-    cycle.
+    In the test, each point waits until the run has reported it three times: before its first cycle, together with
+    another point, and after its last cycle.
     """
     statuses: list[Status] = []
     shown, usual = Condition(), Checkpoints.run

@@ -1,4 +1,4 @@
-"""Tests the check of plain English: it finds the sentences that break rules, and its budget only falls."""
+"""Tests `prose.py`, the check of plain English: it finds sentences that break rules, and its budget only falls."""
 
 from __future__ import annotations
 

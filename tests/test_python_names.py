@@ -1,5 +1,5 @@
-"""Tests names of the Python interface: kinds of figures that tools can find, models as objects, and old names that
-still work.
+"""Tests names in the Python interface: completion of kinds of figures, models as objects, and old names that still
+work.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def test_old_names_still_work_and_warn() -> None:
 
 @pytest.mark.parametrize("family", _engine.examples())
 def test_every_example_of_a_model_is_an_object(family: str) -> None:
-    """Every documented example of a model can be written as an object, if the parameters of the model are a mapping."""
+    """Every documented example of a model can be written with `weft.model`, if the parameters of the model are a
+    mapping."""
     for example in _engine.examples()[family]:
         for name, parameters in example.items():
             if isinstance(parameters, dict):

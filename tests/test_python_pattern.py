@@ -1,4 +1,4 @@
-"""Tests traffic patterns that are Python functions: from a file, from an object, and refusals."""
+"""Tests traffic patterns that are Python functions, given by a file or as an object, and refusals."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def refused(path: Path) -> weft.ScenarioError:
 
 
 def test_a_function_gives_the_numbers_of_the_pattern_that_it_describes(ideas: Path) -> None:
-    """Terminal s sends to s + 5, by a function in one run and by a matrix in the other. The results are equal."""
+    """Terminal s sends to s + 5. In one run a function says this, in the other a matrix. The results are equal."""
     rows = [[float(d == (s + 5) % 32) for d in range(32)] for s in range(32)]
     known = weft.load(SCENARIO, matrix=rows).run(ideas / "known").summaries[0]
     ours = weft.load(scenario(ideas, "neighbour")).run(ideas / "ours").summaries[0]
@@ -139,8 +139,8 @@ def test_a_function_gives_the_numbers_of_the_pattern_that_it_describes(ideas: Pa
 def test_draws_are_a_table_that_the_seed_decides(ideas: Path) -> None:
     path = scenario(ideas, "drawn", draws=4000)
     row = weft.load(path).points[0].traffic_matrix()[3]
-    # each router of 2 terminals receives 1/16 of 0.4 flits per cycle; the test permits 5 standard deviations of a
-    # binomial count of 8,000 draws
+    # a router of 2 terminals sends 0.4 flits per cycle, and each of 16 routers receives 1/16 of them; the test permits
+    # 5 standard deviations of a binomial count of 8,000 draws
     expected, deviation = 0.4 / 16, 0.4 * math.sqrt(1 / 16 * 15 / 16 / 8000)
     assert all(abs(value - expected) < 5 * deviation for value in row)
     assert weft.load(path).points[0].traffic_matrix()[3] == row
@@ -223,8 +223,8 @@ def test_a_closure_becomes_constants() -> None:
 
 
 def test_defaults_are_those_of_the_definition() -> None:
-    """The text of a function contains the values that its defaults had at its definition, even if their names get other
-    values later."""
+    """Weft stores the text of a function with the values that its default arguments had at its definition, even if the
+    variables in them have other values later."""
     made = []
     for step in (2, 4, 6):
 

@@ -1,4 +1,5 @@
-"""Tests routings that are Python functions: routing tables, calls during the simulation, and refusals."""
+"""Tests routings that are Python functions, which become routing tables or are called during the simulation, and
+refusals."""
 
 from __future__ import annotations
 
@@ -192,13 +193,15 @@ def test_a_run_goes_on_from_a_checkpoint(ideas: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_queues_decide(ideas: Path) -> None:
-    """Packets from one corner of a square of routers to the opposite corner take the path with the shorter queue, and
-    arrive earlier.
+    """A routing function can read queues.
+
+    Packets between opposite corners of a square of routers take the path with the shorter queue, and arrive earlier
+    than with random paths.
     """
     pattern = "{matrix: {file: m.csv}}"
     rows = [[0] * 32 for _ in range(32)]
     for source in (0, 1):
-        rows[source][10 + source] = 1  # router 0 sends to router 5: there are two minimal paths
+        rows[source][10 + source] = 1  # router 0 sends to router 5 over two minimal paths
     (ideas / "m.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
     drawn = numbers(scenario(ideas, "hop_index", pattern=pattern, load=0.8), "drawn")
     chosen = numbers(scenario(ideas, "adaptive", pattern=pattern, load=0.8), "chosen")
@@ -309,9 +312,10 @@ def square() -> dict[str, Any]:
 
 
 def test_two_shortest_ports_are_two_hops(ideas: Path) -> None:
-    """In a 2 x 2 grid, routers 0 and 3 have two paths.
+    """In a 2 x 2 grid, two shortest paths lead from router 0 to router 3.
 
-    `return router.minimal_ports(...)` then means two ports, not a port and a VC class.
+    A function that returns `router.minimal_ports(...)` then returns two ports. They must not be read as a port and a VC
+    class.
     """
     text = (ideas / "ideas.py").read_bytes()
     rows, _ = python_routes.routes(text, "ideas.py", "minimal", {}, square())
@@ -336,13 +340,17 @@ def test_a_generator_is_a_list_of_hops(ideas: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_a_function_may_change_its_queues(ideas: Path) -> None:
-    """A routing function can change its queues. Each call gets a copy, so the change has no effect on other calls."""
+    """A routing function can change the list of queues that it gets.
+
+    Each call gets a copy, so the change has no effect on other calls.
+    """
     assert numbers(scenario(ideas, "changes"), "out", threads=2, blocks=4)["ending"] == "drained"
 
 
 @pytest.mark.filterwarnings("ignore::weft.WeftWarning")
 def test_routings_leave_no_threads(ideas: Path) -> None:
-    """Routings leave no threads behind, except the single thread of this process that monitors all calls of Python."""
+    """Runs with Python routings leave no threads behind, except one thread that monitors all calls of Python in the
+    process."""
     threads = []
     for factor in range(3):
         weft.load(scenario(ideas, "adaptive", parameters=f"{{factor: {factor + 1}}}")).check()

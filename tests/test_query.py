@@ -1,4 +1,4 @@
-"""Tests SQL queries of results, and tables as files."""
+"""Tests SQL queries on results, and the export of tables to files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT = {"measure.series": "{every: 100cycles, of: channel}", "measure.transient"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Run a sweep of two loads with all tables, in a folder whose name looks like a file pattern."""
+    """Run a sweep with all recordings, in a folder whose name looks like a file pattern."""
     root = tmp_path_factory.mktemp("kept")
     scenario = {
         "topology": {"hyperx": {"widths": [4, 4], "terminals_per_router": 4}},
@@ -215,6 +215,6 @@ def test_ranks_and_collectives_of_a_program_are_tables(tmp_path: Path) -> None:
     )
     results = weft.load(scenario).run(tmp_path / "ring", jobs=1)
     sent = results.query("select point, sum(sent_bytes) as bytes from ranks group by point")
-    # each of 4 ranks sends a quarter of the vector in each of 2 (4 - 1) steps
+    # each of 4 ranks sends a quarter of the vector (256 B) in each of 2 (4 - 1) steps
     assert sent.rows() == [(0, 4 * 6 * 256)]
     assert results.query("select operation, calls from collectives").rows() == [("all_reduce", 1)]

@@ -1,8 +1,9 @@
-"""Tests states of the ranks of programs: critical path, pictures, timeline, bounds, and the comparison of policies.
+"""Tests the states of ranks that run programs of messages: critical path, pictures, timeline, bounds, comparison of
+policies.
 
-The network of `ring` is a router with four terminals. The router takes 1 cycle, each of the two terminal links 1 cycle,
-and ejection 1 cycle. A flit is one byte and a cycle one nanosecond. Therefore a message of n bytes arrives n + 3 ns
-after its first flit can leave.
+The network of `ring` is a single router with four terminals. A flit crosses two terminal links and the router in 1
+cycle each, and its ejection takes 1 cycle. A flit is one byte, and a cycle is one nanosecond. Therefore the last flit
+of a message of n bytes has arrived n + 3 ns after its first flit can leave.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 RANKS_OF_RING, BYTES, OVERHEAD, GAP = 4, 400, 10, 50
-# a ring all-reduce has 2 (P - 1) steps; in each step, every rank prepares a message of m / P, waits for a message, and
-# receives it
+# a ring all-reduce of m bytes on P ranks has 2 (P - 1) steps; in each step, every rank prepares a message of m / P
+# bytes, waits for a message, and receives it
 STEPS = 2 * (RANKS_OF_RING - 1)
 TRANSFER = BYTES // RANKS_OF_RING + 3
 RUN_TIME = GAP + STEPS * (2 * OVERHEAD + TRANSFER)
@@ -42,7 +43,7 @@ EXAMPLE = Path(__file__).parents[1] / "examples" / "programs_torus.yaml"
 
 
 def ring(**workload: Any) -> dict[str, Any]:
-    """A ring all-reduce."""
+    """Return the scenario of a ring all-reduce."""
     collective = {
         "operation": "all_reduce",
         "ranks": RANKS_OF_RING,
@@ -65,7 +66,7 @@ def ring(**workload: Any) -> dict[str, Any]:
     }
 
 
-# A ring all-reduce around a torus whose links sleep while the ranks compute, with two seeds.
+# A ring all-reduce on a torus, with two seeds. Under one of the policies, links sleep while the ranks compute.
 SLEEPY = ring() | {
     "name": "sleepy",
     "topology": {"torus": {"widths": [4], "terminals_per_router": 1}},
@@ -170,7 +171,8 @@ def test_a_program_is_explained_with_its_links(tmp_path: Path, capsys: pytest.Ca
     document = json.loads(capsys.readouterr().out)
     assert document["paths"][0]["by_state"]["transfer"] == STEPS * TRANSFER
     assert (document["watched"], document["transfers"]) == (STEPS, STEPS)
-    # the last packet has 4 flits (100 = 6 * 16 + 4): it is injected after 96 flits, and then takes 4 + 3 cycles
+    # the last packet of a message has 4 flits (100 = 6 * 16 + 4): it is injected after 96 flits, and then takes 4 + 3
+    # cycles
     assert (document["interface_cycles"], document["network_cycles"]) == (STEPS * 96, STEPS * 7)
     assert sum(link["transfers"] for link in document["links"]) == STEPS
 
@@ -195,11 +197,12 @@ def test_a_point_without_a_record_says_how_to_get_one(tmp_path: Path) -> None:
 
 def test_no_run_is_below_its_bounds(on_router: Results, tmp_path: Path) -> None:
     (own,) = bounds.of_point(weft.load(ring()).points[0])
-    # in each step a rank prepares and receives a message (2 overheads), and its terminal sends m / P bytes
+    # in each step a rank prepares and receives a message (two overheads), and its terminal sends m / P bytes
     assert own.compute_s == pytest.approx((GAP + 2 * STEPS * OVERHEAD) * 1e-9)
     assert own.injection_s == pytest.approx(STEPS * BYTES / RANKS_OF_RING * 1e-9)
     assert own.channels_s == pytest.approx(own.injection_s)
-    # the executor counts the latency of the first byte without the cycle of its flit, so each step is one cycle shorter
+    # in the executor, the first byte takes the latency but no cycle of its own, so each step is one cycle shorter than
+    # in the run
     assert own.ideal_s is not None
     assert own.ideal_s == pytest.approx((RUN_TIME - STEPS) * 1e-9)
     seconds = on_router.summaries[0]["solution_seconds"]
@@ -318,7 +321,7 @@ def test_a_report_shows_ranks_and_the_answer_of_programs(page: Page) -> None:
     assert page.ask(f"{line}.x[{line}.x.length - 1]") == RUN_TIME
     assert page.ask("document.getElementById('load-charts').hidden")
     assert not page.ask("document.getElementById('chart-solution').hidden")
-    # with few points, each point has its own marker and name
+    # with few points, each point has its own marker and its own name
     chart = "document.getElementById('chart-solution').data.filter(({mode}) => mode === 'markers')"
     named = page.ask(f"{chart}.map(({{name, x}}) => [name, x.length])")
     assert [count for name, count in named if name] == [1] * len(named)

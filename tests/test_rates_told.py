@@ -1,4 +1,4 @@
-"""Tests reports on links at lower rates, labels of figures that fit, and baselines under faults."""
+"""Tests output on links at lower rates, labels of figures that must fit, and baselines of runs with faults."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ power:
 
 
 def _overlaps(drawing: Picture) -> list[str]:
-    """Return tick labels that overlap, and titles that extend beyond the figure."""
+    """Return text on tick labels and titles that overlap, and on titles that extend beyond the figure."""
     canvas = FigureCanvasAgg(drawing)
     canvas.draw()  # type: ignore[no-untyped-call]
     renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]

@@ -1,5 +1,5 @@
-"""Tests the queueing scheme RECN (it sets queues aside for congested outputs): cold flows next to a hot spot, and
-refusals."""
+"""Tests the queueing scheme RECN, which sets queues aside for packets to congested outputs: cold flows next to a hot
+spot, and refusals."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_queues_set_aside_free_the_cold_flows_as_a_queue_per_destination_does(su
 def test_the_summary_counts_tokens_and_queues(summaries: list[dict[str, Any]]) -> None:
     recn = summaries[3]
     given, returned, at_end = (recn[f"set_aside_{key}"] for key in ("tokens", "tokens_returned", "queues_at_end"))
-    # tokens that were not returned belong to queues, or are in flight on a channel: a mesh of 16 routers has 48
-    # channels, and 16 more from terminals
+    # tokens that were not returned belong to queues, or are in flight on a channel (at most 3 each): a mesh of 16
+    # routers has 48 channels, and 16 from terminals
     assert 0 <= given - returned - at_end <= 64 * 3
     assert given > 0
     assert 0 < recn["set_aside_queues_mean"] <= 64 * 3
@@ -78,11 +78,12 @@ measure: {warmup: 20us, window: 10us, drain_limit: 1cycle}
 
 
 def test_senders_hear_of_a_farther_output_from_packets_in_a_queue_set_aside(tmp_path: Path) -> None:
-    """Four terminals along a line send to its end, and the last link of the line carries 1 flit per cycle.
+    """Four terminals along a line of routers send to its end, over the last link of the line, which carries 1 flit per
+    cycle.
 
     A message takes 50 cycles. Until a message arrives, links before the last link also appear congested, so routers set
-    queues aside for them. All packets in these queues cross the last link. As soon as the senders know this, the queues
-    become empty, and routers release them.
+    queues aside for them. All packets in these queues cross the last link. When the senders learn that the last link is
+    the congested one, these queues become empty, and routers release them.
     """
     scenario = tmp_path / "line.yaml"
     scenario.write_text(LINE, encoding="utf-8")

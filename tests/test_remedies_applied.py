@@ -1,5 +1,5 @@
-"""Tests that the remedy of a diagnosis removes the diagnosis: a test applies each setting of the remedy, and runs the
-point again."""
+"""Tests that the remedy of a diagnosis removes the diagnosis: each test applies the settings of the remedy, and runs
+the point again."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ AT_LIMIT = {"measure.warmup": "auto", "measure.warmup_limit": "13200cycles", "tr
     "links.default.latency": "500cycles",
     "links.default.buffer": "1100flits",
 }
-# At a low load, a packet waits longer for a link to wake than a window of 200 cycles and its drain last.
+# Overrides with which a packet waits for a link to wake longer than the window of 200 cycles and its drain last.
 SHORT = {
     "power.policy": {"idle_timeout": {"idle": "5us", "transition": "5us"}},
     "traffic.load": 0.002,
     "measure.warmup": "60us",
     "measure.window": "200cycles",
 }
-# For each code of a diagnosis, the overrides that give a point this diagnosis.
+# Codes of diagnoses, each with the overrides that give a point this diagnosis.
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("no_packet", {"traffic.load": 0.00001, "measure.window": "1000cycles"}),
     ("window_below_latency", LONG_LINKS | {"measure.window": "900cycles"}),
@@ -63,9 +63,9 @@ def _codes(results: Results) -> list[str]:
 
 
 def _remedy(results: Results, code: str) -> tuple[dict[str, str], str]:
-    """Return the settings of a remedy, or else the first setting that its sentence names.
+    """Return the settings of a remedy, or the first setting that its sentence names if it has none.
 
-    The second value is the sentence.
+    The second returned value is the sentence.
     """
     found = next(each["remedy"] for each in results.diagnoses[0] if each["code"] == code)
     named = re.findall(r"`(measure\.\w+): (\w+)`", found["text"])[:1]
@@ -102,7 +102,7 @@ def test_a_window_that_is_too_short_for_sleeping_links_is_not_saturated(tmp_path
     short = weft.load(ROW, overrides=SHORT).run(tmp_path / "short", watch=False)
     assert short.summaries[0]["saturated"] is None
     assert "saturated" not in _codes(short)
-    # packets crossed links after the window, so the warning that none crossed a link of the policy would be wrong
+    # packets crossed links after the window, so the warning that no packet crossed a link of the policy would be wrong
     assert "no_managed_link_used" not in _codes(short)
     assert "even in a network without queues, because it may wait for links to wake" in str(short.diagnoses[0])
     settings = _remedy(short, "not_judged")[0]
@@ -134,7 +134,7 @@ def _repeated(times: int) -> dict[str, Any]:
 
 
 def test_a_longer_program_settles_the_power_states(tmp_path: Path) -> None:
-    """A program refuses a warm-up, so the remedy and the page of the code name a longer program."""
+    """A run of a program can have no warm-up, so the remedy and the page of the code propose a longer program."""
     policy = {"power.policy": {"idle_timeout": {"idle": "2us", "transition": "2us"}}}
     with pytest.raises(weft.ScenarioError, match="write 0cycles, or leave the warm-up out"):
         weft.load(PROGRAM, overrides=policy | {"measure.warmup": "10us"})
@@ -148,7 +148,7 @@ def test_a_longer_program_settles_the_power_states(tmp_path: Path) -> None:
 
 
 def test_a_program_of_a_part_of_a_period_has_no_remedy_that_programs_refuse(tmp_path: Path) -> None:
-    """Without `measure.stop`, a program ends the window too, so only a longer program helps."""
+    """Even without `measure.stop`, the window ends with the program, so only a longer program helps."""
     policy = {"power.policy": PERIODIC}
     flawed = weft.load(PROGRAM, overrides=policy).run(tmp_path / "flawed", watch=False)
     _, text = _remedy(flawed, "part_of_period")

@@ -1,4 +1,4 @@
-"""Tests the content of a report: numbers of the result files, networks, and limits of its size."""
+"""Tests the content of a report: numbers as in the result files, networks, and limits of its size."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ sweep:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Run six points with sleeping links, and with flits and states over time. Tornado saturates at load 0.9."""
+    """Run six points with links that sleep, and record flits and link states over time.
+
+    Tornado saturates at load 0.9.
+    """
     folder = tmp_path_factory.mktemp("report")
     (folder / "sleeping.yaml").write_text(SLEEPING, encoding="utf-8")
     return weft.load(folder / "sleeping.yaml").run(out=folder / "out")
@@ -55,7 +58,7 @@ def unpacked(text: str) -> np.ndarray[Any, Any]:
 
 
 def embedded(path: Path) -> dict[str, Any]:
-    """Return the data that a page contains."""
+    """Return the data for programs that a page contains."""
     html = path.read_text(encoding="utf-8")
     found = re.search(r'<script type="application/json" id="weft-data">(.*?)</script>', html, re.DOTALL)
     assert found
@@ -237,8 +240,10 @@ def test_half_widths_are_those_of_the_run_or_of_the_seeds(small: Path, tmp_path:
 
 
 def test_means_of_the_page_are_those_of_the_figures(tmp_path: Path) -> None:
-    """The means of the page equal those of the figures: they are over distinct runs that measured the quantity,
-    independent of other points in the list."""
+    """The means on the page equal those of the figures.
+
+    They are over distinct runs that measured the quantity, whatever other points are in the list.
+    """
     seen = {1: (20.0, 0.3, 11), 2: (24.0, 0.5, 12), 3: (None, 0.4, 13)}
     runs = [
         (
@@ -371,7 +376,8 @@ def test_a_folder_whose_name_is_no_text_has_a_report(tmp_path: Path) -> None:
 
 
 def test_the_most_accepted_is_that_below_saturation_in_words(results: Results) -> None:
-    """The table of curves has the maximum accepted load over all points.
+    """The sentences name the highest accepted load below saturation; the table of curves has the highest over all
+    points.
 
     For a curve with only saturated points, the table has no latency.
     """
@@ -408,7 +414,7 @@ def test_without_finished_points_there_is_nothing_to_report(
 def test_five_hundred_points_are_small(tmp_path: Path) -> None:
     """A report of five hundred points is small.
 
-    The test copies one point of the 8x8 butterfly under five hundred names.
+    The test copies one point of an 8x8 flattened butterfly five hundred times.
     """
     scenario = {
         "topology": {"hyperx": {"widths": [8, 8], "terminals_per_router": 8}},

@@ -1,4 +1,4 @@
-"""Tests drawings of networks in reports: positions of routers, and bends of links."""
+"""Tests how reports lay out drawings of networks: positions of routers, and bends of links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def network(
 
 
 def grid(widths: list[int]) -> list[list[int]]:
-    """Return the digits of the routers of a grid; dimension 0 changes fastest."""
+    """Return the coordinates of all routers of a grid; dimension 0 changes fastest."""
     return [list(reversed(digits)) for digits in product(*(range(width) for width in reversed(widths)))]
 
 
