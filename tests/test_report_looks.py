@@ -1,4 +1,4 @@
-"""Tests the look of a report: legends, numbers, colours in light and dark mode, and on paper."""
+"""Tests the appearance of reports: legends, numbers, colours in light and dark mode, and the printed page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# At the higher load, tornado fills the links between neighbours. One of six links never carries a flit.
+# A row of four routers. At the higher load, tornado fills the links between neighbours. One of the six links never
+# carries a flit.
 SLEEPING = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 2}}
 routing: dimension_order
@@ -68,7 +69,7 @@ def page(driver: webdriver.Chrome, results: Results) -> Iterator[Page]:
 
 
 def scheme(driver: webdriver.Chrome, name: str) -> None:
-    """Emulate a system that prefers light or dark pages."""
+    """Emulate an operating system whose user prefers light or dark pages."""
     features = [{"name": "prefers-color-scheme", "value": name}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
 
@@ -199,7 +200,8 @@ def test_paper_is_light_and_everything_fits_on_it(page: Page) -> None:
         " each => each.getBoundingClientRect().width)"
     )
     assert max(widths) <= room + 1
-    # Chromium repeats the heading of a table on each printed page only if it has no separate box
+    # Chromium repeats the heading of a table on each printed page only if the heading's buttons have no box of their
+    # own
     displays = "Array.from(document.querySelectorAll('#point-table thead button'), e => getComputedStyle(e).display)"
     assert set(page.ask(displays)) == {"contents"}
     page.do("dispatchEvent(new Event('afterprint'))")

@@ -1,4 +1,4 @@
-"""Tests reports in a browser: pictures, films, texts, and speed."""
+"""Tests reports in a browser: charts, the film of the network, texts, and speed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ sweep:
   traffic.load: [0.05, 0.2, 0.9]
 """
 
-# A torus with 3 links for each of its 15^3 routers.
+# A large torus: 15^3 routers, with 3 links per router.
 LARGE = """\
 topology: {torus: {widths: [15, 15, 15], terminals_per_router: 1}}
 links: {default: {latency: 2cycles, vcs: 2, buffer: 4flits}}
@@ -81,9 +81,9 @@ def page(driver: webdriver.Chrome, results: Results) -> Iterator[Page]:
 
 
 def traces(page: Page, chart: str) -> list[dict[str, object]]:
-    """Return the visible series of a chart, in Plotly's form."""
+    """Return the series of a chart that have data, as Plotly stores them."""
     wanted = "({name, x: Array.from(x), y: Array.from(y), symbol: marker?.symbol, mode})"
-    # series without data only explain marks in the legend
+    # series without data exist only to explain marks in the legend
     with_data = f"document.getElementById('{chart}').data.filter(({{x}}) => x[0] !== null)"
     expression = f"{with_data}.map(({{name, x, y, marker, mode}}) => {wanted})"
     return list(page.ask(expression))
@@ -96,7 +96,7 @@ def test_all_charts_are_drawn_with_units(page: Page) -> None:
         assert page.ask(f"document.querySelectorAll('#{chart} .trace').length") > 0, chart
 
 
-# For each chart whose axes differ on a page in SI units, the labels of its horizontal and vertical axis.
+# For each chart whose axes have other labels on a page in SI units: labels of the horizontal and vertical axis.
 SI_AXES = {
     "chart-accepted": ("Offered load [Gb/s per terminal]", "Accepted load [Gb/s per terminal]"),
     "chart-latency": ("Offered load [Gb/s per terminal]", "Mean packet latency [us]"),
@@ -113,9 +113,9 @@ SI_AXES = {
 
 
 def test_all_charts_are_in_the_units_of_the_page(driver: webdriver.Chrome, results: Results, tmp_path: Path) -> None:
-    """All charts use the units of the page: no chart has cycles or flits.
+    """On a page in SI units, no chart has cycles or flits.
 
-    A cycle is 1 ns and a flit 48 bits, so a flit per cycle is 48 Gb/s.
+    A cycle is 1 ns, and a flit has 48 bits, so a flit per cycle is 48 Gb/s.
     """
     shown = Page(driver, results.report(tmp_path / "page.html", units="si"))
     axes = "[layout.xaxis.title.text, layout.yaxis.title.text]"
@@ -250,8 +250,8 @@ def test_the_slider_moves_by_keys_and_changes_the_drawing(page: Page, results: R
 def test_the_film_plays_and_stops(page: Page) -> None:
     page.do("choosePoint(3)")
     Select(page.find("#network-when")).select_by_value("film")
-    # the test uses a single call: on a slow machine the film would end before a second call, and the button would start
-    # it again
+    # the test starts and stops the film in a single call: on a slow machine the film would end before a second call,
+    # and the button would start it again
     stopped = page.ask(
         """new Promise(done => {
             const [slider, play] = ['network-slider', 'network-play'].map(name => document.getElementById(name));
@@ -364,7 +364,7 @@ def test_ten_thousand_links_stay_usable(driver: webdriver.Chrome, tmp_path_facto
     page = Page(driver, weft.load(folder / "large.yaml").run(out=folder / "out").report())
     assert page.ask("view.network.links") == 3 * 15**3
     assert page.complaints() == []
-    # The test reads a pixel, because this waits until the drawing is complete. A frame takes about 30 ms on a quiet
+    # The test reads a pixel, because reading waits until the drawing is complete. A frame takes about 30 ms on an idle
     # machine.
     times = page.ask(
         "Array.from({length: 9}, () => { const began = performance.now(); view.canvas.draw();"

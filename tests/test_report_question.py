@@ -1,4 +1,4 @@
-"""Tests the question of a report that compares values of the user with the engine's defaults."""
+"""Tests how a report compares the user's values with the engine's defaults (the report's "question")."""
 
 from __future__ import annotations
 
@@ -58,8 +58,10 @@ def test_what_follows_from_a_choice_is_not_one(tmp_path: Path) -> None:
 
 
 def test_a_routing_that_needs_more_than_the_defaults_still_has_a_question(tmp_path: Path) -> None:
-    """A routing with two legs on a long ring needs more VCs than the default, so the comparison keeps the user's values
-    of links."""
+    """A routing with two legs on a long ring needs more VCs than the default.
+
+    The comparison therefore keeps the user's values of `links`.
+    """
     graph = {
         "nodes": [{"id": k} for k in range(24)],
         "links": [{"source": k, "target": (k + 1) % 24} for k in range(24)],

@@ -1,4 +1,5 @@
-"""Tests reproductions of papers with the example of TCEP: verdicts, the scoreboard, figures, and the command."""
+"""Tests the reproduction of papers, with the paper on TCEP as the example: verdicts, scoreboard, figures, and command.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from weft_papers.common.paper import Experiment
 
-# An experiment that takes a fraction of a second, and a figure that needs no experiment.
+# The paper with only an experiment that takes a fraction of a second, and a figure that needs no experiment.
 SMALLEST = dataclasses.replace(
     PAPER,
     experiments=[each for each in PAPER.experiments if each.name == "root"],
@@ -49,27 +50,30 @@ SMALLEST = dataclasses.replace(
 )
 
 
-# Numbers that identify the claims (1 is T-001) that only repeat settings or arithmetic of the model.
+# Numbers in the identifiers (1 means T-001) of the claims that only repeat settings or arithmetic of Weft's model.
 _CONSTRUCTED = {*range(1, 12), 15, 16, 19, *range(21, 25), 26, *range(48, 60), 83, 84, 86, 87, 88}
 
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
-    """Judge all claims by measurements, and return the rows of the scoreboard by claim."""
+    """Judge all claims from measurements, and return the rows of the scoreboard by identifier of the claim."""
     return paper_checks.judged(PAPER, measured)
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Return the numbers of the paper, with changes in the frame of one experiment."""
+    """Return the paper's numbers with a change in the frame of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Make a function that multiplies a column of a mechanism by a factor."""
+    """Make a function that multiplies a column by a factor in the rows of a mechanism."""
     return paper_checks.scaled_where(pl.col("mechanism") == mechanism, column, factor)
 
 
 def carrying(most: float, mechanism: str = TCEP) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Make a function that limits the accepted load of a mechanism. Beyond this limit the mechanism saturates."""
+    """Make a function that limits the accepted load of a mechanism to `most`.
+
+    At higher loads the mechanism is saturated.
+    """
     ours, load = pl.col("mechanism") == mechanism, pl.col("load")
     return lambda rows: rows.with_columns(
         accepted_load=pl.when(ours).then(pl.min_horizontal(load, most)).otherwise(pl.col("accepted_load")),
@@ -198,7 +202,7 @@ def test_a_miss_names_the_mechanism_which_misses() -> None:
 
 
 def test_a_miss_says_what_was_measured_where_and_what_was_asked() -> None:
-    """Only the part of the claim on tornado is missed: TCEP accepts 0.45, the baseline 0.57."""
+    """Only the tornado part of claim T-036 (equal throughput) fails: TCEP accepts 0.45, the baseline 0.57."""
     off = changed("tornado", carrying(0.45))
     row = judged(off)["T-036"]
     assert "tornado 0.789" in row.finding.because
@@ -252,7 +256,7 @@ def test_what_the_model_repeats_is_counted_apart() -> None:
 def test_throughput_is_the_last_load_below_saturation_with_other_definitions_beside_it() -> None:
     """SLaC's last load below saturation is 0.125.
 
-    It also accepts 0.125 at load 0.15, and 0.2 at load 1. The last load of the baseline is 0.57.
+    SLaC also accepts 0.125 at load 0.15, and 0.2 at load 1. The baseline's last load below saturation is 0.57.
     """
     more = pl.when((pl.col("mechanism") == SLAC) & (pl.col("load") == 1)).then(0.2).otherwise(pl.col("accepted_load"))
     row = judged(changed("tornado", lambda rows: rows.with_columns(more.alias("accepted_load"))))["T-033"]
@@ -289,15 +293,15 @@ def test_where_links_start_all_on_is_said() -> None:
 
 
 def literal(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add rows in which SLaC ran with the literal low threshold at one load."""
+    """Add a row of SLaC with the literal interpretation of its low threshold, at one load."""
     found = rows.filter(pl.col("mechanism") == SLAC, pl.col("load") == 0.2)
     found = found.with_columns(mechanism=pl.lit(LITERAL), links_on_mean=pl.lit(0.3), accepted_load=pl.lit(0.15))
     return pl.concat([rows.filter(pl.col("mechanism") != LITERAL), found])
 
 
 def test_both_readings_of_slac_have_to_meet_what_its_release_decides() -> None:
-    """The claim is missed, because with the literal threshold links are off at a load at which SLaC should save no
-    energy."""
+    """Claims on SLaC's energy are missed if they fail only with the literal threshold, and the finding names this
+    cause."""
     for claim, factor in (("T-039", 0.8), ("T-040", 0.01)):
         off = changed("tornado", scaled("energy_network_per_bit_pj", factor, LITERAL))
         finding = judged(off)[claim].finding
@@ -319,7 +323,7 @@ def test_both_readings_of_slac_have_to_meet_what_its_release_decides() -> None:
 def test_a_throughput_that_the_loads_do_not_tell_apart_is_not_judged() -> None:
     """All mechanisms saturate between loads 0.8 and 1.
 
-    The ratio of two throughputs is therefore between 0.8 and 1.25, and the claim has no verdict.
+    The ratio of two throughputs is therefore only known to be between 0.8 and 1.25, and the claim has no verdict.
     """
     coarse = changed("uniform", lambda rows: rows.filter(~pl.col("load").is_in([0.85, 0.9, 0.95])))
     row = judged(coarse)["T-031"]
@@ -359,7 +363,10 @@ def test_points_that_had_not_settled_are_counted_and_decide_nothing_exact() -> N
 
 
 def test_saturated_points_say_nothing_of_energy() -> None:
-    """A mechanism that is saturated at every load has no energy to compare, even if its energy is high."""
+    """The energy of saturated points is not compared.
+
+    A mechanism that is saturated at every load therefore has no verdict.
+    """
     full = pl.when(pl.col("mechanism") == SLAC).then(pl.lit(value=True)).otherwise(pl.col("saturated"))
     for claim, experiment in (("T-040", "tornado"), ("T-045", "bursty")):
         rows = judged(changed(experiment, lambda rows: rows.with_columns(full.alias("saturated"))))
@@ -385,9 +392,9 @@ def test_the_widest_gap_is_known_only_between_loads() -> None:
 
 
 def test_very_low_loads_are_those_up_to_half_of_what_slac_carries() -> None:
-    """SLaC carries 0.125.
+    """SLaC carries loads up to 0.125.
 
-    If SLaC has a higher latency than TCEP at one load up to half of 0.125, the claim is missed.
+    The claim on very low loads is missed if SLaC's latency exceeds TCEP's at a load up to half of 0.125, such as 0.05.
     """
     at = [(pl.col("load") == load) & (pl.col("mechanism") == SLAC) for load in (0.05, 0.1)]
     for slow, answer in zip(at, ("missed", "met"), strict=True):
@@ -412,7 +419,10 @@ def test_the_gap_of_a_smaller_network_is_not_judged() -> None:
 
 
 def test_where_dvfs_saves_more_is_said() -> None:
-    """The text names the load above which DVFS saves more. TCEP saves up to 75 %, and DVFS saves 15 % at all loads."""
+    """The finding names the load from which DVFS saves more than TCEP.
+
+    TCEP saves up to 75 %, DVFS 15 % at all loads.
+    """
     row = judged(ideal())["T-041"]
     assert "tornado: DVFS up to 15.0%, TCEP up to 75.0%; DVFS saves more from load 0.57 on" in row.finding.measured
 
@@ -428,7 +438,7 @@ def test_a_mapping_that_one_did_not_complete_is_counted() -> None:
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """With any numbers of a mechanism, each claim gets an answer, and each figure is drawn or reported as absent."""
+    """Whatever numbers a mechanism has, each claim gets an answer, and each figure is drawn or reported as absent."""
     mechanisms = (BASELINE, TCEP, SLAC)
     check_report(PAPER, ideal(), experiment, mechanisms, value)
 
@@ -443,11 +453,11 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
     drawing, _ = panel(name, ideal())
     assert drawing.get_figwidth() in (style.COLUMN, style.PAGE)
     plain = {"Inner links", "Share of active links", "Mapping, in the order of energy", "Paths, concentrated / random"}
-    # these axes have the names of applications below their bars, and no label
+    # horizontal axes with names of applications below the bars have no label
     plain |= {"SLaC / TCEP", "Energy per flit / baseline's", *[""] * (name in ("1", "13", "14", "sensitivity"))}
     for axes in drawing.axes:
         if axes.axison:
-            # the rows of this panel have names, or it is next to a panel whose rows have names
+            # a vertical axis needs no label if its rows have names, or if it is next to such a panel
             has_names = len(axes.get_yticks()) == 0 or axes.get_yticklabels()[0].get_text()
             named = [axes.get_xlabel(), *([] if has_names else [axes.get_ylabel()])]
             assert all("[" in label or label in plain or label == "Flits/cycle" for label in named), named
@@ -455,8 +465,8 @@ def test_every_figure_has_axes_with_units_and_fits_a_paper(name: str) -> None:
 
 @pytest.mark.parametrize("delivered", [True, False])
 def test_saturated_latencies_stand_at_the_upper_edge(delivered: bool) -> None:
-    """Saturated points are at the upper edge, even if no packet of the window was delivered and the latency is
-    unknown."""
+    """Figures show saturated points at the upper edge, even if their latency is unknown because no packet of the window
+    was delivered."""
     latency = pl.when(~pl.col("saturated") | delivered).then(pl.col(q.LATENCY.column)).alias(q.LATENCY.column)
     _, axes = panel("9b", changed("tornado", lambda rows: rows.with_columns(latency)))
     found = lines(axes)
@@ -502,7 +512,7 @@ def test_a_figure_without_its_mechanism_says_so() -> None:
 def test_frames_are_those_of_the_results(tmp_path: Path) -> None:
     """Frames have the numbers of the summaries.
 
-    DVFS takes less energy than the baseline, because the lowest rate draws 0.54 of the power.
+    DVFS takes less energy than the baseline, because a link at the lowest rate draws 0.54 of the power.
     """
     text = PAPER.path("uniform.yaml").read_text(encoding="utf-8")
     small = {
@@ -549,8 +559,7 @@ def test_links_that_stay_on_are_scaled_too(tmp_path: Path) -> None:
 
 
 def test_what_rates_save_is_reported_with_the_loads() -> None:
-    """In these numbers, DVFS uses 0.85 of the baseline's energy at every load, and TCEP with DVFS uses 0.8 of TCEP's
-    energy."""
+    """In the ideal frames, DVFS uses 0.85 of the baseline's energy at every load, and TCEP with DVFS 0.8 of TCEP's."""
     (figure,) = PAPER.chosen(["rates"])
     assert figure.remark
     shown = figure.remark(ideal())
@@ -567,8 +576,10 @@ def test_what_rates_save_is_reported_with_the_loads() -> None:
 
 
 def test_links_are_drawn_against_latency_with_what_no_policy_can_do() -> None:
-    """For a line of 8 routers with 8 terminals each, the lower bound of active links is 2 l / (1 + l), a third at load
-    0.2. The oracle keeps more links on.
+    """For a line of 8 routers with 8 terminals each, the lower bound of the share of active links is 2 l / (1 + l) at
+    load l, which is a third at 0.2.
+
+    The oracle keeps more links on.
     """
     (figure,) = PAPER.chosen(["own"])
     assert figure.remark
@@ -710,7 +721,8 @@ def _loads(experiment: Experiment, sets: Mapping[str, Any]) -> Counter[tuple[str
     """Return the number of runs of each policy at each load."""
     points = weft.load(PAPER.path(experiment.file), overrides=sets).points
     policies = (next(iter(point.resolved["power"]["policy"].items())) for point in points)
-    # TCEP starts in different states under one name; runs of SLaC with the literal threshold have a separate name
+    # runs of TCEP with different initial links have one name; runs of SLaC with the literal threshold have a separate
+    # name
     names = ("literal" if keys.get("release") == "below_low" else name for name, keys in policies)
     return Counter(zip(names, (point.coordinates.get("traffic.load") for point in points), strict=True))
 

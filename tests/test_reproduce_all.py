@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from weft_papers.common.reproduced import AllReproduced
 
 
-# The load of the only point of a paper.
+# For each paper, the load of its only point.
 LOADS = {"flex": 0.1, "torus": 0.3}
-# A thread that waits for a file fails after this time [s].
+# A thread waits for a file at most for this time [s].
 PATIENCE = 60
 
 
@@ -61,7 +61,7 @@ def appears(path: Path) -> bool:
 
 
 def without_runs(paper: Paper) -> Paper:
-    """Return the paper with only one table that needs no run, and without rules, because rules take long."""
+    """Return the paper with only one table, which needs no run. Rules take long, so simple rules replace them."""
     tables = [each for each in paper.figures if each.rows and not each.needs]
     rules = {claim: given("not judged here") for claim in paper.rules}
     return dataclasses.replace(paper, experiments=[], figures=tables[:1], rules=rules)
@@ -74,7 +74,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> AllReproduced:
 
 
 def with_one_sweep(name: str) -> Paper:
-    """Return a paper with an experiment, a table that needs it, and without rules. The page has one section for it."""
+    """Return a paper with one experiment, one table of its loads, and simple rules."""
     paper = registry.paper(name)
     table = Figure("loads", "Loads", None, ("small",), rows=lambda measured: measured["small"].select("load"))
     return dataclasses.replace(without_runs(paper), experiments=[Experiment("small")], figures=[table], frame=loads)
@@ -86,7 +86,10 @@ def loads(results: ResultSet) -> pl.DataFrame:
 
 
 def test_a_paper_is_drawn_while_the_next_one_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The point of the second paper ends when the report of the first exists. A second call runs no point again."""
+    """In the test, the point of the second paper ends only when the report of the first paper exists.
+
+    A second call runs no point again.
+    """
     monkeypatch.setattr(ReproductionPlan, "_loaded", lambda plan, *_: small_sweep(LOADS[plan.paper.name]))
     waited: list[bool] = []
     real = Checkpoints.run
@@ -137,7 +140,10 @@ def test_the_counts_are_those_of_each_scoreboard(whole: AllReproduced) -> None:
 
 
 def test_the_page_of_boards_counts_every_claim() -> None:
-    """The page of scoreboards has a line for each paper. The counts by verdict add up to the number of claims."""
+    """The documentation page with scoreboards has a line for each paper.
+
+    Its counts by verdict add up to its number of claims.
+    """
     page = (Path(__file__).parent.parent / "docs" / "boards.md").read_text(encoding="utf-8")
     lines = [line.strip("| ").split(" | ") for line in page.splitlines() if "(`" in line.split(" | ")[0]]
     counts = {re.findall(r"`(\w+)`", name)[0]: [int(cell) for cell in cells[1:-1]] for name, *cells in lines}
@@ -148,9 +154,10 @@ def test_the_page_of_boards_counts_every_claim() -> None:
 
 
 def test_every_figure_and_table_of_the_papers_has_a_drawing() -> None:
-    """Each paper has all its figures and tables.
+    """Each figure and table of the papers is reproduced.
 
-    The test lists the numbers of the last figure and table of each paper. Parts of figures have letters.
+    The test has the number of the last figure and of the last table of each paper. Letters after numbers are parts of
+    figures.
     """
     for name, (figures, tables) in {
         "tcep": (15, 2),

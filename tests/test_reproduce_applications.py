@@ -1,4 +1,4 @@
-"""Tests the generated applications of TCEP's reproduction: programs, claims and figures."""
+"""Tests the generated applications with which the paper on TCEP is reproduced: programs, claims and figures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PRINTED = ideal()
 
 
 def judged(claim: str, experiment: str, where: pl.Expr, column: str, factor: float) -> Finding:
-    """Return the finding of a claim, after a column of some runs was multiplied by a factor."""
+    """Return the finding of a claim for the paper's numbers, with a column multiplied by a factor in some rows."""
     change = paper_checks.scaled_where(where, column, factor)
     return PAPER.rules[claim].judge(paper_checks.changed(PRINTED, experiment, change))
 
@@ -152,13 +152,14 @@ def test_a_small_change_has_the_printed_sign_and_is_not_greater(
 
 
 def test_figure_1_counts_the_latencies_of_an_iteration() -> None:
-    """An iteration has three sums of 9 rounds each (for 512 ranks), and an exchange.
+    """An iteration of Nekbone has three sums over 512 ranks, each of 9 rounds, and an exchange with neighbours: 28
+    latencies.
 
-    The network interface can partly hide the time of the exchange.
+    The network interface can send in part while the ranks compute, which hides time of the exchange.
     """
     one, three = (fixed_latency.increase(NEKBONE, 1.0, latency, quick=True) for latency in (2, 4))
     assert three == pytest.approx(3 * one, rel=1e-6)
-    # times [us]: computation for all points, and the exchange of sent and received bytes at 15 GB/s
+    # times of an iteration [us]: computation for all points, and transfer of the exchanged bytes at 15 GB/s
     compute, exchange = (4 * 9) ** 3 * 14.2e-3, 2 * 55_504 / 15e3
     assert 27 / (compute + exchange + 28) <= one <= 28 / (compute + 27)
     answers = {claim: fixed_latency.RULES[claim].judge(NOTHING).answer for claim in ("T-012", "T-013", "T-014")}
@@ -178,7 +179,8 @@ def test_figures_have_the_applications_by_their_injection_rate() -> None:
 
 
 def test_a_run_of_a_smaller_application_has_its_columns(tmp_path: Path) -> None:
-    """The columns application, mapping and length of gaps of a run come from the name of its job."""
+    """The columns ``work`` (application), ``mapping`` and ``scale`` (of the gaps) come from the name of the job of a
+    run."""
     small = {"ranks": 16, "iterations": 1, "tallies": "64B", "field": "64B", "time": "1us"}
     job = {
         "name": "HILO random 0.5",

@@ -1,4 +1,4 @@
-"""Tests the reproduction of Zahn et al.: its networks, verdicts, figures, and the command."""
+"""Tests the reproduction of the paper of Zahn et al. on congestion: networks, verdicts, figures, and command."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_numbers_as_printed_meet_every_claim() -> None:
 
 
 def of(saving: str, *schemes: str) -> pl.Expr:
-    """Return a condition for the rows of these schemes under a policy."""
+    """Return a condition for the rows of these queueing schemes under a link power policy."""
     return pl.col("scheme").is_in(schemes) & (pl.col("saving") == saving)
 
 
@@ -101,8 +101,8 @@ def test_a_number_that_is_off_misses_its_claim(
 
 
 def test_policies_have_to_improve_most_combinations() -> None:
-    """The claim on most combinations is missed if policies fail in two of the three networks, which have equal numbers
-    of combinations."""
+    """The claim that policies lower the energy in most combinations is missed if they fail in two of the three
+    networks, which have equal numbers of combinations."""
     worse = ideal()
     for network, answer in ((TORUS, "met"), (TREE, "missed")):
         change = paper_checks.scaled_where(pl.col("saving") != NONE, "energy_nj", 1.2)
@@ -111,8 +111,8 @@ def test_policies_have_to_improve_most_combinations() -> None:
 
 
 def test_the_scenarios_have_the_parameters_that_the_board_calls_given() -> None:
-    """The scenarios have the printed parameters: Table I in whole cycles of 20 ns with 240 bytes per flit (96 Gb/s), 12
-    lanes of 0.342 W, and the networks.
+    """The scenarios have the printed parameters: times of Table I in whole cycles of 20 ns, 240 bytes per flit (96
+    Gb/s), 12 lanes of 0.342 W, and the networks.
     """
     for network in NETWORKS:
         document = paper_checks.document(PAPER, f"{network}.yaml")
@@ -123,7 +123,7 @@ def test_the_scenarios_have_the_parameters_that_the_board_calls_given() -> None:
         for policy in policies:
             times = policy["idle_timeout"]
             assert (times["idle"], times["transition"]) == ("11.1us", f"{scheme_claims.TRANSITION_US}us")
-        # the YAML 1.1 reader of this test interprets the key `on` as true
+        # the reader of this test follows YAML 1.1, in which the key `on` is true
         prices = document["power"]["prices"]
         assert prices[True]["static"] == f"{scheme_claims.LANES * scheme_claims.LANE_W:.3f}W"
         assert prices["low"]["static"] == f"{scheme_claims.LANE_W}W"
@@ -164,7 +164,7 @@ def test_a_stalled_application_is_reported_as_stalled() -> None:
 
 
 def _without_packets(measured: Measured) -> Measured:
-    """Change the numbers as if 1q on the torus had delivered no packet in the window under on/off."""
+    """Change the numbers as if 1q (one queue) with on/off had delivered no packet in the window on the torus."""
     numbers = ("latency_us", "network_latency_us", "energy_nj", "energy_between_nj")
     none = [pl.when(of(ON_OFF, ONE_QUEUE)).then(None).otherwise(number).alias(number) for number in numbers]
     return paper_checks.changed(measured, TORUS, lambda rows: rows.with_columns(*none))
@@ -182,7 +182,7 @@ def test_a_combination_without_packets_leaves_claims_open_that_depend_on_it_alon
     rows = paper_checks.judged(PAPER, _without_packets(ideal()))
     left = {key for key, row in rows.items() if row.finding.answer == "not run"}
     assert left == {f"C-{each:03}" for each in (11, 12, 13, 14, 16, 20, 22, 24, 35)}
-    # the claim is missed in spite of unknown numbers, because another scheme violates the rule
+    # the claim is missed although numbers are unknown, because another scheme already violates the rule
     swapped = {DBBM: VOQSW, VOQSW: DBBM}
     other = paper_checks.changed(ideal(), TORUS, lambda rows: rows.with_columns(pl.col("scheme").replace(swapped)))
     worse = paper_checks.judged(PAPER, _without_packets(other))
@@ -223,7 +223,7 @@ def test_tables_have_a_line_per_scheme_and_policy() -> None:
 
 
 def test_a_factor_judges_the_claims_of_its_network_alone() -> None:
-    """With the printed numbers a factor meets all claims of its network.
+    """With the printed numbers, the runs of a factor meet all claims about their network.
 
     On the torus the best combination of scheme and policy has 1.02 / 6 of the latency of a single queue (1q).
     """
@@ -251,19 +251,21 @@ def test_another_reading_stands_in_the_place_of_its_scheme() -> None:
 
 
 def test_a_quick_run_has_a_quarter_of_the_nodes() -> None:
-    """A quick run has about a quarter of the nodes, such as 264 of 1,056.
+    """A quick run has about a quarter of the nodes of the paper's networks, 1056 / 4.
 
-    The test permits a third more or less, because dragonflies exist in few sizes.
+    The test permits a third more or less, because dragonflies exist only in few sizes.
     """
     designs = compare({network: SMALL[network] for network in NETWORKS}).designs
     assert [each.facts["terminals"] for each in designs] == pytest.approx([1056 / 4] * 3, rel=0.33)
 
 
 def test_memory_that_is_needed_and_its_break_even() -> None:
-    """32 KiB keep 99.5 % of the highest throughput. 64 ports with 32 KiB have 2 MiB.
+    """In the ideal frames, 32 KiB per port keep 99.5 % of the highest throughput of cold flows. 64 ports with 32 KiB
+    have 2 MiB.
 
-    On the torus 1q uses 4 nJ/bit, and DBBM with a rate ladder uses half of 1.2. The combination saves 1 - 0.6 / 4 = 85
-    %, which is 0.85 / 0.15 times its power of 1,000 W. This power is divided by 2,048 KiB.
+    On the torus, 1q uses 4 nJ/bit, and DBBM with the policy ladder uses half of 1.2 nJ/bit. This combination saves 1 -
+    0.6 / 4 = 85 %, which is 0.85 / 0.15 times its power of 1,000 W. The saved power, divided by 2,048 KiB, is the
+    break-even.
     """
     table = all_combinations.memory(ideal())
     assert table["needed [KiB/port]"].unique().to_list() == [32.0]
@@ -280,7 +282,7 @@ def test_our_combination_has_to_keep_cold_flows_and_to_save(column: str, factor:
     assert all_combinations.own_remark(paper_checks.changed(ideal(), OWN, worse)).count(": missed") == 3
 
 
-# Networks of 36, 16 and 72 nodes, for fast runs of all experiments.
+# Networks of 36, 16 and 72 nodes, with which all experiments run fast.
 TINY = {
     "torus": {"widths": [4, 3, 3], "terminals_per_router": 1},
     "k_ary_n_tree": {"k": 4, "n": 2},
@@ -313,11 +315,11 @@ def tiny(each: Experiment) -> Experiment:
 
 
 def few_ranks(document: dict[str, Any]) -> dict[str, Any]:
-    """Return overrides of an experiment with applications: each tiny network has one queue, and 16 ranks with gaps of
-    every length."""
+    """Return overrides of an experiment with applications: each tiny network runs only the scheme with one queue, and
+    programs of 16 ranks with gaps of every length."""
     sets: dict[str, Any] = {}
     for key, values in document["zip"].items():
-        # a network has four entries, one for each scheme; the first scheme is one queue
+        # a network has four entries in `zip`, one for each scheme; the first scheme is one queue
         sets[f"zip.{key}"] = values[::4]
     sets["zip.topology"] = [{name: TINY[name] for name in topology} for topology in sets["zip.topology"]]
     sets["sweep.traffic.jobs"] = found = [job for scale in SCALES for job in jobs(scale, quick=True)]
@@ -329,9 +331,9 @@ def few_ranks(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def few() -> list[Experiment]:
-    """Return all experiments except those of factors.
+    """Return all experiments, made tiny, except those that change a factor.
 
-    Of these, only the experiment that changes nothing on the torus is included.
+    Of the latter, only the experiment that changes nothing on the torus is included.
     """
     factors = {each.name for each in one_factor.EXPERIMENTS} - {"torus-as-is"}
     return [tiny(each) for each in PAPER.experiments if each.name not in factors]
@@ -344,13 +346,14 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
     assert not [each.figure.name for each in done.shown if each.absent]
     assert {row.finding.answer for row in done.rows if row.rule.needs} <= {"met", "missed", "not run"}
     flows = pl.read_csv(tmp_path / "figures" / "flows.csv")
-    # the hot node receives the full rate of its link, and cold sources send at most their offered load (0.4, plus
-    # random variation)
+    # the hot node receives the full rate of its link, and cold sources send at most their offered load of 0.4, plus
+    # random variation
     assert flows["hot node [flits/cycle]"].max() == pytest.approx(1, abs=0.01)
     assert flows["cold [flits/source/cycle]"].max() < 0.42  # type: ignore[operator]
 
 
-# A check of a point with 4,000 terminals takes seconds, because Weft computes the queues of its queueing scheme.
+# The check of a point with 4,000 terminals takes seconds, because Weft computes the queues of the queueing scheme, so
+# these run only in `make test-all`.
 EXPERIMENTS = [
     pytest.param(each, id=each.name, marks=pytest.mark.long if each.name.endswith("four-times") else ())
     for each in PAPER.experiments
@@ -361,11 +364,11 @@ EXPERIMENTS = [
 def test_scenarios_are_sound(each: Experiment) -> None:
     """The scenarios of each experiment are valid.
 
-    The test checks quick sweeps, or full sweeps if there are no quick ones, because all sweeps of the paper's size
-    would take minutes.
+    The test checks the sweeps of quick runs, or of full runs if there are no quick ones. The check of all sweeps of the
+    paper's size would take minutes.
     """
     sweeps = each.sweeps(quick=bool(each.quick))
-    # sweeps of applications differ only in the gaps, and the generation of their programs takes seconds, so the test
+    # sweeps of applications differ only in the gaps, and Weft needs seconds to generate their programs, so the test
     # checks only one
     for _, sets in sweeps[:1] if each.name == APPLICATIONS else sweeps:
         sweep = weft.load(PAPER.path(each.file), overrides=sets)

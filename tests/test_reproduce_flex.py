@@ -1,4 +1,4 @@
-"""Tests the reproduction of FleX: its networks, verdicts, tables, figures, and the command."""
+"""Tests the reproduction of the paper on FleX: networks, verdicts, tables, figures, and command."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from weft_papers.common.paper import Experiment
 
-# Claims, by number, that contradict arithmetic, so that no run can meet them. The scoreboard gives the reason for each
-# claim.
+# Numbers in the identifiers of claims that contradict arithmetic, so that no run can meet them. The scoreboard gives
+# the reason for each.
 IMPOSSIBLE = {5, 6, 12, 22, 28, 33, 38, 45, 46, 50, 66, 69, 72, 80, 81, 84, 91, 92, 99, 100, 119, 137, 138, 139}
-# Claims, by number, whose formula the model repeats (CONSTRUCTED), and of claims about networks that we chose because
-# they give the printed numbers (SELECTED).
+# Numbers in the identifiers of claims whose formula Weft's model repeats (CONSTRUCTED), and of claims about networks
+# that we chose because they give the printed numbers (SELECTED).
 CONSTRUCTED = {24, 74, 75, 77, 78, 82, 86, 90, 94, 127, 128, 129}
 SELECTED = {*range(25, 45)} - IMPOSSIBLE
 DRAWN = [each.name for each in PAPER.figures if each.draw]
@@ -43,23 +43,23 @@ TABLES = [each.name for each in PAPER.figures if each.rows]
 
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
-    """Judge all claims by measurements, and return the rows of the scoreboard by claim."""
+    """Judge all claims from measurements, and return the rows of the scoreboard by identifier of the claim."""
     return paper_checks.judged(PAPER, measured)
 
 
 @cache
 def as_printed() -> dict[str, scoreboard.Row]:
-    """Return the rows of the scoreboard for the numbers of the paper."""
+    """Return the rows of the scoreboard for the numbers that the paper prints."""
     return judged(ideal())
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Return the numbers of the paper, with changes in the frame of one experiment."""
+    """Return the paper's numbers with a change in the frame of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(column: str, factor: float, *mechanisms: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Make a function that multiplies a column of some mechanisms by a factor."""
+    """Make a function that multiplies a column by a factor in the rows of some mechanisms."""
     return paper_checks.scaled_where(pl.col("mechanism").is_in(mechanisms), column, factor)
 
 
@@ -74,7 +74,8 @@ def test_what_rules_and_figures_need_exists() -> None:
 
 
 def test_full_bandwidth_is_half_of_the_links_of_a_router() -> None:
-    """With full bandwidth, a router of k ports has p = floor(k / 3) terminals, half of its other ports, rounded down.
+    """With full global bandwidth, a router of k ports has p = floor(k / 3) terminals: half as many as its other ports,
+    rounded down.
 
     Dragonflies have a = 2 p = 2 h.
     """
@@ -157,9 +158,9 @@ def test_a_number_that_is_off_misses_its_claim(
 
 
 def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judge_it() -> None:
-    """In this frame UGAL on Slim Fly accepts the whole load 0.5, but at five times the minimum latency.
+    """In the changed frame, Slim Fly under UGAL accepts the whole load 0.5, but at five times the minimum latency.
 
-    Three times the minimum is reached halfway between loads 0.4 and 0.5.
+    The saturation is therefore where the latency is three times the minimum: halfway between loads 0.4 and 0.5.
     """
     slow = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") == 0.5)
     held = pl.col("mechanism").is_in(curve(UGAL, SLIM_FLY)) & (pl.col("load") <= 0.5)
@@ -183,7 +184,10 @@ def test_saturation_is_where_latency_becomes_steep_and_a_quick_run_does_not_judg
 
 
 def _curve(*late: float, over: float = 0.5) -> pl.DataFrame:
-    """Make rows of a curve. The network accepts all loads up to 0.4, and less than 95 % of loads of `over` and more."""
+    """Make rows of a curve that accepts all loads up to 0.4, and less than 95 % of loads of `over` and more.
+
+    Points at the loads `late` had not settled.
+    """
     loads = [0.1, 0.2, 0.3, 0.4, over, 1.0]
     rows = [
         {
@@ -201,9 +205,9 @@ def _curve(*late: float, over: float = 0.5) -> pl.DataFrame:
 
 
 def test_a_point_that_had_not_settled_bounds_a_saturation() -> None:
-    """Unsettled points above the knee do not matter.
+    """Unsettled points beyond the saturation do not matter.
 
-    If a point below the knee is unsettled, the last load before this point is the lower bound.
+    If a point below the saturation is unsettled, the last load before this point is the lower bound of the saturation.
     """
     assert bounds(_curve(0.5, 1.0), "A") == Saturation(0.45, 0.45)
     found = bounds(_curve(0.3), "A")
@@ -320,8 +324,8 @@ def test_every_table_has_its_lines_and_units(name: str) -> None:
 
 
 def test_fig_3_has_the_largest_networks_of_100_links_per_router() -> None:
-    """The largest networks of 100 links per router are FleX 26x26x3, HyperX 51x51, and Slim Fly with q = 64 (96 links;
-    65 and 66 are not prime powers, 67 has 101 links).
+    """The largest networks with at most 100 links per router are FleX 26x26x3, HyperX 51x51, and Slim Fly with q = 64,
+    which has 96 links per router (65 and 66 are not prime powers, and q = 67 has 101 links).
     """
     (figure,) = PAPER.chosen(["3"])
     drawing = line_figures.drawn(figure, NOTHING)
@@ -345,7 +349,7 @@ def test_table_6_shows_both_fat_trees() -> None:
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", ["uniform", "bit_complement", "hot_spot", "periods", "layers", "larger"])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """With any numbers of a routing, each claim gets an answer, and each figure is drawn or reported as absent."""
+    """Whatever numbers a routing has, each claim gets an answer, and each figure is drawn or reported as absent."""
     wanted = {*curve(MINIMAL, FLEX, DRAGONFLY), *curve(LBR, FLEX, LARGER), "HyperX 6x6x6, minimal"}
     check_report(PAPER, ideal(), experiment, wanted & {*ideal()[experiment]["mechanism"]}, value)
 
@@ -395,9 +399,9 @@ def test_every_experiment_runs_is_drawn_and_judged(tmp_path: Path, monkeypatch: 
 
 
 def test_a_full_run_adds_loads_between_the_loads_at_the_knee_of_each_curve(tmp_path: Path) -> None:
-    """A full run adds loads at the knee of each curve, but not to a curve without a knee.
+    """A full run adds loads near the knee of each curve of latency over load, but not to a curve without a knee.
 
-    Two rounds of two loads divide each gap into at most nine parts.
+    Two rounds of two loads divide the gap between the two loads at the knee into at most nine parts.
     """
     (each,) = (each for each in PAPER.experiments if each.name == "bit_complement")
     sets = dict(tiny(each).quick[0]) | {"sweep.traffic.load": [0.05, 0.95]}

@@ -1,4 +1,4 @@
-"""Tests the reproduction of OFAR: bounds, frames, verdicts, figures, and the command."""
+"""Tests the reproduction of the paper on OFAR: bounds, frames, verdicts, figures, and command."""
 
 from __future__ import annotations
 
@@ -35,31 +35,32 @@ if TYPE_CHECKING:
 
 
 def judged(measured: Measured) -> dict[str, scoreboard.Row]:
-    """Judge all claims by measurements, and return the rows of the scoreboard by claim."""
+    """Judge all claims from measurements, and return the rows of the scoreboard by identifier of the claim."""
     return paper_checks.judged(PAPER, measured)
 
 
 @cache
 def as_printed() -> dict[str, scoreboard.Row]:
-    """Return the rows of the scoreboard for the numbers of the paper."""
+    """Return the rows of the scoreboard for the numbers that the paper prints."""
     return judged(ideal())
 
 
 def changed(experiment: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Measured:
-    """Return the numbers of the paper, with changes in the frame of one experiment."""
+    """Return the paper's numbers with a change in the frame of one experiment."""
     return paper_checks.changed(ideal(), experiment, change)
 
 
 def scaled(
     column: str, factor: float, mechanism: str, pattern: str | None = None
 ) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Make a function that multiplies a column of a mechanism by a factor, under one pattern or all patterns."""
+    """Make a function that multiplies a column by a factor in the rows of a mechanism, under one pattern or all
+    patterns."""
     it = pl.col("mechanism") == mechanism
     return paper_checks.scaled_where(it & (pl.col("pattern") == pattern) if pattern else it, column, factor)
 
 
 def at_other_loads(rows: pl.DataFrame, pattern: str, factor: float) -> pl.DataFrame:
-    """Multiply the loads of the points of a pattern by a factor, with the same outcome."""
+    """Multiply the offered and accepted loads of a pattern's points by a factor. All other numbers stay the same."""
     loads = [
         pl.when(pl.col("pattern") == pattern).then(pl.col(name) * factor).otherwise(pl.col(name)).alias(name)
         for name in ("load", "accepted_load")
@@ -78,10 +79,12 @@ def test_what_rules_and_figures_need_exists() -> None:
 
 
 def test_bounds_are_those_worked_out_by_hand() -> None:
-    """The bounds agree with known numbers for h = 6, and with numbers by hand for h = 1, the smallest network with an
-    intermediate group. With h = 1 a group of 2 terminals sends w = 2 times its load over the only intermediate group.
-    A global channel carries this traffic of two groups: on the first and on the second half of the path. Therefore the
-    bound is 1 / (2 * 2).
+    """The bounds agree with known numbers for h = 6, and with numbers computed by hand for h = 1, the smallest network
+    with an intermediate group.
+
+    With h = 1, a group of 2 terminals sends w = 2 times the load per terminal over the only intermediate group. A
+    global channel carries this traffic of two groups: of one on the first half of its path, of the other on the second
+    half. Therefore the bound is 1 / (2 * 2).
     """
     bounds = [round(valiant_bound(6, shift).load, 3) for shift in range(1, 13)]
     assert bounds == [0.493, 0.329, 0.247, 0.197, 0.164, 0.141, 0.141, 0.164, 0.197, 0.197, 0.164, 0.141]
@@ -93,8 +96,10 @@ def test_bounds_are_those_worked_out_by_hand() -> None:
 
 @pytest.mark.parametrize(("h", "shift"), [(2, 1), (2, 2), (3, 3)])
 def test_bounds_agree_with_those_of_the_engine(h: int, shift: int) -> None:
-    """The bounds from formulas agree with the engine's bounds, for which the engine follows every path of every pair of
-    terminals."""
+    """The bounds from formulas agree with the engine's bounds.
+
+    For these the engine follows every path of every pair of terminals.
+    """
     sizes = {"routers_per_group": 2 * h, "terminals_per_router": h, "global_links_per_router": h}
     sets: dict[str, Any] = {f"topology.dragonfly.{name}": value for name, value in sizes.items()}
     sets["sweep.traffic.pattern"] = [{"group_shift": {"shift": shift}}]
@@ -120,9 +125,9 @@ def test_the_cost_of_a_ring_is_that_of_the_networks_that_are_built() -> None:
 
 
 def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
-    """The printed numbers meet all claims except two, which contradict arithmetic.
+    """The printed numbers meet all claims except O-008 and O-025, which contradict arithmetic.
 
-    The speed-up is 1 / 0.695, from the mean time.
+    The speed-up of bursts is 1 / 0.695, from the mean completion time relative to PB.
     """
     answers = {key: row.finding.answer for key, row in as_printed().items()}
     assert {key for key, answer in answers.items() if answer == "missed"} == {"O-008", "O-025"}
@@ -136,7 +141,7 @@ def test_numbers_as_printed_meet_every_claim_that_can_be_met() -> None:
     [
         ("O-005", "minimal", scaled("accepted_load", 0.99, MIN)),
         ("O-006", "neighbours", scaled("accepted_load", 0.99, MIN)),
-        # the knees are at 0.48 and 0.14; with 2.5 times the loads of ADV+6 its knee is at 0.35
+        # saturation is at 0.48 and 0.14; with 2.5 times the loads of ADV+6, it is at 0.35 instead of 0.14
         ("O-009", "knees", lambda rows: at_other_loads(rows, "ADV+6", 2.5)),
         ("O-012", "read_uniform", scaled("accepted_load", 0.8, OFAR, "UN")),
         ("O-013", "uniform", scaled(q.LATENCY.column, 0.85, PB)),
@@ -170,9 +175,9 @@ def test_a_number_that_is_off_misses_its_claim(
 
 @pytest.mark.parametrize(("claim", "fast"), [("O-021", PB), ("O-023", PB), ("O-022", None)])
 def test_adapting_is_judged_by_the_last_bin_that_is_off(claim: str, fast: str | None) -> None:
-    """Claims on adaptation are missed if the curves change.
+    """Claims on how fast routings adapt to a new pattern are missed if the curves of latency over time are changed.
 
-    If PB's curve is flat, PB needs no period. If all curves are slow, no mechanism adapts fast.
+    With a flat curve, PB adapts at once. With longer latencies in late bins, no routing adapts fast.
     """
     flat = pl.col("sent_latency").list.eval(0 * pl.element() + 200)
     slow = pl.col("sent_latency").list.eval(pl.element() + 100 * (pl.int_range(pl.len()).is_between(200, 240)))
@@ -185,19 +190,19 @@ def test_adapting_is_judged_by_the_last_bin_that_is_off(claim: str, fast: str | 
 def test_a_response_is_the_mean_over_seeds_weighed_by_packets() -> None:
     found = response(ideal(), PB, "UN", to_adversarial=True)
     assert (found.times[0], found.times[-1]) == (-390, 2490)
-    # the latency 200 + 300 exp(-t / 400) falls to 1.1 times 201.4 (the mean of the last quarter) at t = 400 ln(300 /
-    # 21.5) = 1,054. Bins are 20 cycles wide, and the middle of the last bin before that time is 1,050.
+    # PB's latency 200 + 300 exp(-t / 400) falls to 1.1 times 201.4 (the mean of the last quarter) at t = 400 ln(300 /
+    # 21.5) = 1,054 cycles. Bins are 20 cycles wide, and the middle of the last bin before that time is at 1,050.
     assert found.final == pytest.approx(201.4, abs=0.1)
     assert found.adapted == 1050
     assert found.peak == pytest.approx(500, abs=10)
     twice = changed("transients", lambda rows: pl.concat([rows, scaled_bins(rows)]))
-    # the second seed has half the number of packets with twice the latency, so the mean grows by (1 + 2 / 2) / (1 + 1 /
-    # 2)
+    # the second seed has half as many packets with twice the latency, so the mean grows by the factor (1 + 2 / 2) / (1
+    # + 1 / 2) = 4 / 3
     assert response(twice, OFAR, "UN", to_adversarial=True).final == pytest.approx(200 * 4 / 3)
 
 
 def scaled_bins(rows: pl.DataFrame) -> pl.DataFrame:
-    """Make rows of another seed, with half the number of packets in each bin and twice the latency."""
+    """Make rows of another seed, with half as many packets in each bin, and twice the latency."""
     return rows.with_columns(
         seed=pl.lit(2.0),
         sent_packets=pl.col("sent_packets").list.eval(pl.element() // 2),
@@ -216,9 +221,9 @@ def test_numbers_of_the_paper_are_judged_in_its_network_only() -> None:
 
 
 def test_bursts_of_both_readings_are_reported() -> None:
-    """Bursts of 2,000 packets decide the claims if they were run in the paper's network.
+    """Bursts of 2,000 packets per terminal decide the claims if they were run in the paper's network.
 
-    Otherwise bursts of 200 packets decide.
+    Otherwise bursts of 200 packets per terminal decide.
     """
     shown = as_printed()["O-027"].finding.measured
     assert "bursts of 2,000, h = 6" in shown
@@ -262,8 +267,7 @@ def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measu
     ],
 )
 def test_a_stuck_network_meets_no_claim(claim: str, experiment: str, mechanism: str, load: float | None) -> None:
-    """A stalled network does not even meet the claim that throughput falls, because its accepted load before the stall
-    has no meaning.
+    """A network that stalled meets no claim, not even that throughput falls, because its accepted load has no meaning.
     """
     assert as_printed()[claim].finding.answer == "met"
     row = judged(stalled(experiment, mechanism, load))[claim]
@@ -327,13 +331,13 @@ def test_the_variant_is_reported_with_its_seeds_and_tcep_beside_always_on() -> N
 @pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("experiment", [each.name for each in PAPER.experiments])
 def test_odd_values_never_end_a_report(experiment: str, value: float | str | None) -> None:
-    """With any numbers of a routing, each claim gets an answer, and each figure is drawn or reported as absent."""
+    """Whatever numbers a routing has, each claim gets an answer, and each figure is drawn or reported as absent."""
     mechanisms = {MIN, VAL, PB, OFAR, OFAR_E} & {*ideal()[experiment]["mechanism"]}
     check_report(PAPER, ideal(), experiment, mechanisms, value)
 
 
 def beyond_the_paper(shift: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return further overrides that make experiments small, by experiment."""
+    """Return overrides that make the experiments beyond the paper small, by experiment."""
     rings = {"dragonfly_ofar": {"ring": {"kind": "embedded", "rings": 2}}}
     two = {"sweep.traffic.pattern": ["uniform", shift], "sweep.routing": ["dragonfly_ugal", rings]}
     return {
@@ -349,9 +353,9 @@ def beyond_the_paper(shift: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_curves_of_a_small_network_have_the_levels_of_the_paper_s_beside_them() -> None:
-    """At h = 3 OFAR-L does not fall to the level of PB.
+    """In a network with h = 3, OFAR-L's accepted load does not fall to the level of PB.
 
-    The figure therefore also shows the accepted loads at h = 6, as lines.
+    A figure of such a network therefore also has lines with the accepted loads in the paper's network (h = 6).
     """
     (figure,) = PAPER.chosen(["5b"])
     small = changed("advh", lambda rows: rows.with_columns(h=pl.lit(3, dtype=rows["h"].dtype)))
@@ -371,7 +375,7 @@ def test_curves_of_uniform_traffic_have_no_levels_of_adversarial_traffic() -> No
 
 
 def small_sweeps(each: Experiment, sets: dict[str, Any], shift: dict[str, Any]) -> Experiment:
-    """Reduce the sweeps of an experiment that runs the scenario of another experiment."""
+    """Reduce the sweeps of an experiment that has no scenario of its own, but that of another experiment."""
     patterns: dict[str, Any] = {}
     if each.name == "read_adversarial":
         patterns = {"zip.traffic.pattern": [shift] * 12}
@@ -418,7 +422,7 @@ def tiny(each: Experiment) -> Experiment:
 def test_every_experiment_runs_is_drawn_and_judged_and_is_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All experiments run on tiny networks. If the command runs a second time, it repeats only damaged points."""
+    """All experiments run on tiny networks. A second call runs only damaged points again."""
     paper_checks.save_few_pictures(monkeypatch)
     small = dataclasses.replace(PAPER, experiments=[tiny(each) for each in PAPER.experiments])
     done = reproduce(small, out=tmp_path)
@@ -463,7 +467,7 @@ def test_scenarios_are_sound_in_both_lengths(each: Experiment) -> None:
 
 
 def test_runs_that_tell_a_knee_may_drain() -> None:
-    """Runs that determine a knee have a drain.
+    """Runs that determine the load of saturation (the knee) have a drain.
 
     Without it, a run that stops with packets in flight would count as saturated at each load.
     """
@@ -480,9 +484,10 @@ def test_a_quick_run_has_a_smaller_network() -> None:
 
 
 def test_readings_tell_which_trigger_meets_which_claim() -> None:
-    """The findings name the triggers that meet a claim.
+    """The findings name the triggers of OFAR with which a claim is met.
 
-    With one trigger, OFAR-L accepts less than the bound under ADV+6, and OFAR accepts less uniform traffic than MIN.
+    In the changed frames, with one trigger, OFAR-L accepts less than the bound under ADV+6, and OFAR less uniform
+    traffic than MIN.
     """
     lost = (pl.col("trigger") == "unavailable") & (pl.col("mechanism") == OFAR)
     slow = changed("read_uniform", paper_checks.scaled_where(lost, "accepted_load", 0.8))
@@ -500,6 +505,6 @@ def test_readings_tell_which_trigger_meets_which_claim() -> None:
     assert [each.split(":")[0] for each in table["granted or full"]] == ["met"] * 3
     assert figure.remark
     assert "0.100 with the trigger granted and 0.000 ring hops per packet" in figure.remark(falls)
-    # in a network of another size, claims that hold only at the paper's size have no verdict
+    # in a network of another size, claims that state numbers for the paper's size have no verdict
     small = changed("uniform", lambda rows: rows.with_columns(h=pl.lit(3, pl.Int64)))
     assert {judged(small)[each].finding.answer for each in ("O-013", "O-014")} == {"not run"}

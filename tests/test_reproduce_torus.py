@@ -1,4 +1,5 @@
-"""Tests the reproduction of Andujar et al.: its networks, generated applications, verdicts and figures."""
+"""Tests the reproduction of the paper of Andujar et al. on torus networks: networks, generated applications, verdicts
+and figures."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from weft_papers.torus.network_runs import (
 )
 
 GIVEN = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15}
-# Claims, by number, about values that other papers measured.
+# Numbers in the identifiers of claims about values that other papers measured.
 UNTESTABLE = {11, 12}
 DRAWN = [each.name for each in PAPER.figures if each.draw]
 
@@ -57,7 +58,7 @@ def test_numbers_as_printed_meet_every_claim() -> None:
 
 
 def at(work: str, network: str, *, saves: bool = False, scale: float = 1.0) -> pl.Expr:
-    """Return a condition for the rows of an application or a set on a network."""
+    """Return a condition for the rows of an application or a set of applications on a network."""
     own = (pl.col("work") == work) & (pl.col("network") == network)
     return own & (pl.col("saves") == saves) & (pl.col("scale") == scale)
 
@@ -152,8 +153,10 @@ def test_a_claim_on_sets_asks_for_their_figures_or_a_full_run() -> None:
 
 @pytest.mark.parametrize("written", [{"sweep.seed": [3, 1, 2]}, {"sweep": {"seed": [3, 1, 2]}}])
 def test_some_of_the_seeds_of_a_sweep_can_be_run(written: dict[str, object]) -> None:
-    """A reproduction can run only the first seeds of a sweep, which are in the overrides of an experiment, or in its
-    scenario."""
+    """A reproduction can run only the first seeds of a sweep.
+
+    The list of seeds is in the overrides of the experiment, or in its scenario.
+    """
     alone = {"zip": None, "traffic.load": 0.1, "sweep.traffic.load": [0.1]}
     small = dataclasses.replace(PAPER, experiments=[Experiment(IDLE, (alone | written,))])
     for seeds, ran in ((None, [3, 1, 2]), (2, [3, 1]), (9, [3, 1, 2])):
@@ -197,7 +200,7 @@ def test_a_table_has_every_change_beside_none(name: str, nodes: int, last: str) 
     each = 1 + len(COMPARED[nodes])
     assert dict(rows.group_by("change").len().iter_rows()) == {name: each * count for name, count in counts.items()}
     own = rows.filter((pl.col("application") == GRAPH500) & (pl.col("network") == last))
-    # printed run time and W_net, whose product is E_net
+    # printed relative run time and network power W_net, whose product is the network energy E_net
     run_time, w_net = {"1D-16X": (2.12, 0.43), "3D-4X": (1.015, 28 * 64 / (9 * 256))}[last]
     reference = REFERENCE[nodes]
     assert own[f"run time [{reference}]"].to_list() == pytest.approx([run_time] * own.height, abs=1e-3)

@@ -1,4 +1,4 @@
-"""Tests the Python interface: a program runs scenarios and reads frames of results."""
+"""Tests the Python interface, with which a program runs scenarios and reads results as frames."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_an_error_has_a_place_and_a_remedy(small: Path) -> None:
 
 
 def test_flits_of_channels_are_the_hops_of_packets(tmp_path: Path) -> None:
-    """If a window has all its packets, the flits of channels between routers are about packets x hops.
+    """The flits that channels between routers carry are about the delivered packets times their mean hops.
 
-    The edges of the window cause small differences.
+    Packets at the edges of the window cause small differences.
     """
     results = weft.load(SCENARIO, overrides={"measure.window": "5000cycles"}).run(tmp_path)
     channels = results.channels(0)
@@ -100,7 +100,7 @@ def test_lists_and_empty_models_are_words_in_the_title(small: Path) -> None:
 
 
 def test_swept_models_are_reported_apart_by_their_options(tmp_path: Path) -> None:
-    """Models that differ only in an option are different series, not seeds of one series."""
+    """Models that differ only in an option are separate series, not seeds of one series."""
     routings = ["dimension_order", *({"ugal_p": {"threshold": f"{flits}flits"}} for flits in (0, 9))]
     results = weft.load(SCENARIO | {"sweep": {"routing": routings}}).run(tmp_path)
     labels = ["dimension_order", "ugal_p(threshold 0flits)", "ugal_p(threshold 9flits)"]
@@ -148,7 +148,7 @@ def test_run_json_says_where_and_how_long(tmp_path: Path) -> None:
     assert (run["threads"], run["blocks"]) == (2, 3)
     assert run["result_model"] == summary["result_model"]
     assert run["weft_version"] == summary["weft_version"]
-    # the record of a run rounds seconds to milliseconds
+    # seconds in the record of a run are rounded to milliseconds
     assert summary["flit_hops"] / run["flit_hops_per_second"] == pytest.approx(run["seconds"], abs=0.0006)
     assert datetime.fromisoformat(run["started_utc"]).utcoffset() == timedelta(0)
     assert set(run["machine"]) == {"system", "python", "cpu", "cores", "memory_gib"}

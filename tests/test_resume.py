@@ -28,14 +28,16 @@ if TYPE_CHECKING:
 
     from weft._engine import Finished, Point
 
-# A test that waits for another process fails after this time [s]. Processes take 20 times as long on a busy machine.
+# A test that waits for another process fails after this time [s], which is long, because processes take 20 times as
+# long on a busy machine.
 PATIENCE = 600
-# Cycles of a window, which takes a tenth of a second per point: long enough for an interruption in the middle.
+# Length of a window [cycles] with which a point takes a tenth of a second: long enough to interrupt it in the middle.
 SLOW = 20000
 SHORT = {"measure.window": f"{SLOW}cycles"}
 
 
-# Number of points that finish, even if a signal is late. The next point waits after its last cycle until it is stopped.
+# Number of points that finish at most before a signal, even if the signal is late: the next point waits after its last
+# cycle until it is stopped.
 MOST = 5
 LINGERS = f"""
 import sys, time, weft.cli
@@ -53,7 +55,7 @@ def run(own, point, clock, threads, blocks, control):
 Checkpoints.run = run
 """
 COMMAND = "import sys, weft.cli\nsys.exit(weft.cli.main(sys.argv[1:]))\n"
-# A user's script that reads the results of an unfinished sweep.
+# A script as a user could write it, which reads the results of an unfinished sweep.
 SCRIPT = """
 sweep = weft.load(sys.argv[1], overrides={"measure.window": "20000cycles"})
 try:
@@ -87,7 +89,7 @@ def wait_until(process: Copy | subprocess.Popen[str], reached: Callable[[], bool
 
 
 def finished(out: Path) -> dict[str, int]:
-    """Return, for the hash of each finished point, the time at which its summary was written."""
+    """Return the hash of each finished point, with the time at which its summary was written."""
     summaries = out.glob("points/[!.]*/summary.json")  # a folder whose name begins with a dot is still being written
     return {path.parent.name: path.stat().st_mtime_ns for path in summaries}
 
@@ -126,7 +128,8 @@ def test_a_run_that_ends_early_loses_only_points_in_flight(
 def test_a_run_that_is_killed_again_and_again_comes_to_its_end(small: Path, tmp_path: Path) -> None:
     """The test kills a run 20 times at random times.
 
-    Points take milliseconds, so some kills happen while the run writes files. Every third run makes progress.
+    Points take milliseconds, so some kills happen while the run writes files. Every third kill comes only after the run
+    has finished another point.
     """
     out, draw = tmp_path / "out", random.Random(7)
     known: dict[str, int] = {}
@@ -215,7 +218,10 @@ def test_a_changed_scenario_runs_only_what_is_new(small: Path, tmp_path: Path) -
 def test_the_folder_of_another_sweep_is_refused_before_anything_runs(
     small: Path, ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run continues a folder of results that contains one of its points, or has the same name."""
+    """Weft refuses a results folder of another sweep.
+
+    It accepts a folder that contains one of the sweep's points, or whose sweep has the same name.
+    """
     out, one = tmp_path / "out", {"routing": "ugal_p", "traffic.pattern": "uniform"}
     weft.load(small, overrides=one | {"traffic.load": 0.1}).run(out)
     before = (out / "sweep.json").read_bytes()
@@ -264,7 +270,7 @@ def test_a_damaged_point_is_run_again(small: Path, tmp_path: Path) -> None:
 
 
 class Unsaved:
-    """A result that writes one file. Then the disk can be full."""
+    """A result that writes only one file. If `full`, the disk is then full."""
 
     stalled = "stuck"
 
@@ -293,9 +299,10 @@ def test_old_results_stay_until_new_ones_are_there(tmp_path: Path) -> None:
 def test_what_leaves_unfinished_points_out_says_so_and_how_to_go_on(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """For an unfinished sweep, figures, exports and reports print a line with the command that runs the missing points.
+    """For an unfinished sweep, commands for figures, exports and reports print a line with the command that runs the
+    missing points.
 
-    After this command they print no such line.
+    After that command has run, they print no such line.
     """
     out = tmp_path / "out"
     sets = ["--set", "sweep=null", "--set", "sweep.traffic.load=[0.05, 0.1]", "--set", "traffic.pattern=uniform"]

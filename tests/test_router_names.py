@@ -1,4 +1,4 @@
-"""Tests that routers of a graph file keep the ids of the file in tables, packet histories, drawings, figures and
+"""Tests that routers of a graph file have the ids of the file in tables, packet histories, drawings, figures and
 timelines."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def test_tables_and_drawings_have_the_ids(kind: str, tmp_path: Path) -> None:
     found = results(names, tmp_path)
     channels = found.channels(0)
     a, b, c = names
-    # the order of channels: for each router, the channel to its terminal, then the channels to its neighbours; last,
+    # order of the channels: for each router, the channel to its terminal and those to its neighbours; after all these,
     # the channels from terminals
     assert channels["from_router"].to_list() == [a, a, b, b, b, c, c, None, None, None]
     assert channels["to_router"].to_list() == [None, b, None, a, c, None, b, a, b, c]

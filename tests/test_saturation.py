@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from weft.runs.execute import Status
 
 # Dimension order sends the tornado traffic of all 4 terminals of a router over one channel, so the network accepts at
-# most 1/4. A point is saturated if half a window accepts less than it offers by 3 % and three standard deviations of
-# its packets: sqrt(0.25 * 64 * 2000) packets for 64 terminals, 2000 cycles and one-flit packets.
+# most 1/4 (BOUND). A point is saturated if the second half of its window accepts less than is offered, by more than 3 %
+# and three standard deviations of its number of packets. The standard deviation is sqrt(0.25 * 64 * 2000) for 64
+# terminals, 2000 cycles and packets of one flit. Loads from NOTICED on are therefore saturated.
 BOUND = 0.25
 NOTICED = BOUND / (0.97 - 3 / math.sqrt(BOUND * 64 * 2000))
 TORNADO = {"traffic.pattern": "tornado", "measure.window": "4000cycles"}
 
 
-# With Valiant routing, the network of 4x4 routers carries a load of 0.8 to 0.9 of bursts.
+# Bursty traffic with Valiant routing, of which the network of 4x4 routers carries a load between 0.8 and 0.9.
 BURSTY = """\
 topology: {torus: {widths: [4, 4], terminals_per_router: 1}}
 routing: valiant
@@ -43,7 +44,10 @@ measure: {warmup: 1000cycles, window: 6000cycles}
 
 
 def search(loads: list[float], over: Callable[[float], bool | None]) -> tuple[Search, int]:
-    """Run a search with given verdicts, and return it with the number of verdicts that it requested."""
+    """Run a search in which `over` gives the verdict on each load.
+
+    Return the search and the number of verdicts that it requested.
+    """
     made, runs = Search(loads), 0
     while wanted := made.wanted():
         assert made.left() >= len(wanted)
@@ -88,7 +92,7 @@ def test_a_search_without_an_edge_says_so() -> None:
 
 def test_a_blurred_edge_is_reported_from_first_to_last_doubt() -> None:
     loads = steps(0.1, 1.0, 0.1)
-    # The search finds the saturation between 0.4 and 0.5, but load 0.7 is steady, so the verdict is MIXED.
+    # Load 0.5 is saturated, but the higher load 0.7 is not, so the verdict is MIXED.
     made, _ = search(loads, lambda load: load >= 0.5 and load != 0.7)
     assert made.bracket() == (0.4, 1.0, Verdict.MIXED)
 
@@ -99,9 +103,9 @@ def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
     def found(known: Callable[[float], bool | None]) -> tuple[float | None, float | None, Verdict]:
         return search(loads, known)[0].bracket()
 
-    # a load without a verdict does not matter if the network carries a higher load
+    # a load that cannot be judged does not matter if the network carries a higher load
     assert found(lambda load: None if load < 0.3 else load > 0.6) == (0.6, 0.7, Verdict.FOUND)
-    # load 0.6 has no verdict, so the saturation is between 0.5 and 0.7
+    # load 0.6 cannot be judged, so the saturation is between 0.5 and 0.7
     assert found(lambda load: None if load == 0.6 else load > 0.6) == (0.5, 0.7, Verdict.OPEN)
     assert found(lambda load: None if load > 0.5 else False) == (0.1, None, Verdict.OPEN)
     assert found(lambda load: True if load > 0.5 else None) == (None, 0.6, Verdict.OPEN)
@@ -109,13 +113,13 @@ def test_loads_that_are_not_known_leave_open_what_they_decide() -> None:
 
 
 def test_bursts_saturate_between_two_loads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Bursts saturate the network, although a drain would deliver all waiting packets."""
+    """Bursts saturate the network between two loads, although a drain would deliver all packets that wait."""
     file = tmp_path / "bursty.yaml"
     file.write_text(BURSTY, encoding="utf-8")
     sweep = weft.load(file)
     (row,) = sweep.saturation(tmp_path / "found", tolerance=0.1, lower=0.5).iter_rows(named=True)
     assert (row["verdict"], row["steady_load"], row["saturated_load"]) == ("found", 0.8, 0.9)
-    # if windows are too short to decide, the search says so, and the window that it names decides
+    # if windows are too short to judge, the search says so, and names a longer window that is long enough
     arguments = [str(file), "--tolerance", "0.1", "--from", "0.2", "--to", "0.3"]
     assert main(["saturation", *arguments, "--out", str(tmp_path / "short")]) == 0
     output = capsys.readouterr().out
@@ -150,7 +154,7 @@ def test_a_load_that_follows_the_network_is_not_searched(small: Path, tmp_path: 
     with pytest.raises(weft.ScenarioError, match="the network limits the offered load") as caught:
         weft.load(small, overrides={"traffic.reply": {"outstanding": 4}}).saturation(tolerance=0.1)
     assert caught.value.path == "traffic.reply.outstanding"
-    # the remedy for a closed loop: requests that do not wait for replies
+    # the remedy for a closed loop works: requests that do not wait for replies
     open_loop = weft.load(small, overrides={**TORNADO, "traffic.reply": {}, "routing": "dimension_order"})
     assert open_loop.saturation(tmp_path, tolerance=0.4, lower=0.1)["verdict"].to_list() == ["found"]
 
@@ -179,8 +183,8 @@ def test_tornado_saturates_at_its_bound(small: Path, tmp_path: Path) -> None:
     assert frame["routing"].to_list() == ["dimension_order", "ugal_p"]
     row = frame.row(0, named=True)
     assert row["verdict"] == Verdict.FOUND
-    # at the bound itself no run settles, and above the bound no load counts as carried, even if very few flits are
-    # missing in a short window
+    # at the bound itself no run settles, and no load above the bound counts as carried, even if few flits are missing
+    # in a short window
     assert row["saturated_load"] == pytest.approx(BOUND + 0.01)
     assert BOUND - 0.02 <= row["steady_load"] < BOUND
     assert row["accepted_load"] == pytest.approx(BOUND, rel=0.01)
@@ -213,7 +217,7 @@ def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
 def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
     """A load is saturated if at least half of its seeds are.
 
-    A stalled run counts as saturated. The load is open if runs without a verdict would decide.
+    A stalled run counts as saturated. The load has no verdict if it depends on seeds that have none.
     """
     judged = {"1": True, "0": False, "?": None}
     runs = {
@@ -240,15 +244,16 @@ def test_a_load_that_had_not_settled_counts_as_carried_only_if_it_was_accepted()
         return saturation_curve.over(points, store)
 
     assert [found(0.48, False), found(0.49, False), found(0.48, True)] == [None, False, False]
-    # 4 % less is accepted, of which random variation explains three standard deviations of 40,000 packets, 1.5 %
+    # 0.48 is 4 % less than the offered load, but random variation explains 1.5 % (three standard deviations of 40,000
+    # packets)
     assert found(0.48, False, packets=40_000) is False
     assert found(0.47, False, packets=40_000) is None
 
 
 def test_what_rests_on_loads_that_had_not_settled_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The warm-up of the first search is too short, and the message says so.
+    """The warm-up of the first search is too short. Its message says so, and names a longer warm-up.
 
-    With the warm-up that it names, the search finds the saturation.
+    With this warm-up, the search finds the saturation.
     """
     file = tmp_path / "full.yaml"
     text = BURSTY.replace(", injection: {on_off: {mean_on: 64cycles}}", "").replace("6000cycles", "1000cycles")

@@ -1,5 +1,4 @@
-"""Tests the last lines of `weft run`: savings of a policy compared with links that are always on, and their cost in
-latency."""
+"""Tests the last lines of `weft run`: savings of a policy compared with always-on links, and their cost in latency."""
 
 from __future__ import annotations
 
@@ -39,8 +38,11 @@ LOADS = (0.1, 0.2)
 
 
 def sentences(root: Path, *changed: dict[str, Any], on: dict[str, Any] | None = None) -> str:
-    """Return the text on a sweep with an always-on and a switching policy, whose numbers at each load have these
-    changes."""
+    """Return the text on the savings of a sweep over two loads, with always-on links and with a policy that switches
+    links.
+
+    `changed` has changes of the policy's numbers at each load, `on` changes of always-on links.
+    """
     runs = [({"power.policy": "on", "traffic.load": load}, ON | (on or {})) for load in LOADS]
     runs += [
         ({"power.policy": {"gated": {"epoch": "9cycles"}}, "traffic.load": load}, GATED | numbers)
@@ -93,7 +95,7 @@ SHORT_WARMUP = {"path": "measure.warmup", "what": "a warm-up of 9 cycles is too 
 def test_a_point_that_says_nothing_is_not_praised_but_counted(
     tmp_path: Path, broken: dict[str, Any], reason: str
 ) -> None:
-    # without this rule, the broken point would have the greatest saving
+    # if the flawed point counted, it would have the greatest saving
     text = sentences(tmp_path, {}, {"power_mean_w": 1.0, **broken})
     assert "1 W" not in text
     assert "(load 0.2)" not in text
@@ -107,7 +109,7 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
     assert "near the capacity: write a load 5 % lower (0.456 in place of 0.48)" in unsettled
     fixed = {"warmup_settled": None, "power_settled": None}
     stale = sentences(tmp_path / "stale", {}, {"queues_settled": False, "load": 0.5, **QUEUES, **fixed})
-    # the remedy for a fixed warm-up is a hundred times the wait in queues
+    # for a fixed warm-up, the remedy is a warm-up of a hundred times the wait in queues
     assert "write `measure.warmup: 500000cycles`, or more; " in stale
     assert "if that is not enough, the load may be near the capacity: write a load 5 % lower (0.475 in pl" in stale
     by_itself = {"warmup_settled": True, "power_settled": True, "warmup_limit_cycles": 90000}
@@ -124,9 +126,9 @@ def test_the_way_out_fits_what_has_not_settled(tmp_path: Path) -> None:
 def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Load 0.5 is the capacity of the network, so its queues never drain.
+    """A load of 0.5 is the capacity of the network, so queues that built up in the warm-up never become shorter.
 
-    The remedy therefore names a lower load. The remedy works.
+    The remedy therefore names a lower load, with which the point settles.
     """
     file = tmp_path / "near.yaml"
     file.write_text(NEAR_CAPACITY, encoding="utf-8")
@@ -145,9 +147,9 @@ def test_queues_that_built_up_while_links_woke_are_no_latency_of_a_policy(
 def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a very short window, queues are short and seem to settle fast.
+    """In a very short window, queues are short, so that they seem to have settled.
 
-    Only growing latencies show that the load is too high.
+    That the load is too high is visible only in latencies, which grow during the window.
     """
     file = tmp_path / "growing.yaml"
     file.write_text(
@@ -196,8 +198,8 @@ def test_where_nothing_is_saved_no_place_saves_most(tmp_path: Path) -> None:
 
 
 def test_most_and_least_are_those_of_the_shares_that_are_shown(tmp_path: Path) -> None:
-    """Maximum and minimum savings refer to shares: 51.4 W of 1000 W is a smaller share than 50 W of 967 W, although it
-    is more power."""
+    """The text names the greatest and the smallest saving by share: 51.4 W of 1000 W is a smaller share than 50 W of
+    967 W, although it is more power."""
     on = [ON | {"power_mean_w": power} for power in (1000.0, 967.0)]
     own = [GATED | {"power_mean_w": 948.6}, GATED | {"power_mean_w": 917.0}]
     runs = [
@@ -240,7 +242,7 @@ def test_each_phase_of_a_load_is_a_pair(tmp_path: Path) -> None:
     own = [_phase(1, 0.1), _phase(2, 0.3, saturated=True), _phase(3, 0.1, power_mean_w=1.0)]
     text = sentences(tmp_path, {"phases": own}, {"phases": own}, on={"phases": on})
     assert "same share at each of these points, for example (load 0.1, phase 1 of load 0.1): 25 % of the links" in text
-    # the third phase delivers the remaining packets of the second phase
+    # the third phase delivers packets that remain from the second phase
     unsettled = "2 not settled (delivers the backlog of a saturated phase)"
     assert f"of 6 pairs of points or phases: 2 saturated, {unsettled}." in text
 
@@ -256,7 +258,7 @@ def test_a_setting_that_belongs_to_a_policy_does_not_keep_points_apart(tmp_path:
     ]
     text = "\n".join(savings.lines(made(tmp_path / "tied", runs), width=1000))
     assert "500 W less" in text
-    # policy and routing changed together, so the text does not attribute the effect to the policy
+    # policy and routing changed together, so the text names both, not the policy alone
     assert text.startswith("gated with aware compared with on with blind, for the same traffic")
     runs = [
         ({"traffic.pattern": "uniform", "power.policy": "on"}, ON | {"hash": 0}),
@@ -298,15 +300,16 @@ def test_the_quickstart_ends_with_what_sleeping_links_save(tmp_path: Path, capsy
     assert "tcep compared with always_on" in text
     assert "Not compared" not in text
     assert "25 % of the links that it manages draw power; the network draws 14" in text
-    # under tornado, most minimal paths do not include the hub: in each dimension most packets now take a second hop,
-    # over the hub
+    # the policy leaves only a star of links on in each row and column; under tornado, most packets then take a second
+    # hop over the hub in each dimension
     assert "cycles more" in text
 
 
 def test_one_limit_of_a_warm_up_is_named(tmp_path: Path) -> None:
     """The remedy names only one limit of a warm-up.
 
-    The engine's limit is longer than twice the warm-up, and the limit for unsettled queues is longer still.
+    Three limits are possible: twice the warm-up, the engine's, which is longer, and that for unsettled queues, which is
+    the longest.
     """
     engine = {
         "path": "measure.warmup_limit",

@@ -1,4 +1,5 @@
-"""Tests sets of programs that a job scheduler starts: run times, placement, energy of the machine, and refusals."""
+"""Tests sets of programs that a simulated job scheduler starts: run times, placement, energy of the machine, refusals.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def trace(name: str, ranks: int, count: int = 1, **more: Any) -> dict[str, Any]:
-    """Make a trace: a computation of 2 us, and an all-reduce of some ranks, two on each terminal."""
+    """Make a trace for the scheduler: ranks, two per terminal, compute for 2 us and then perform an all-reduce."""
     program = {"collective": {"operation": "all_reduce", "ranks": ranks, "bytes": "2KB", "gap": "2us"}}
     programs = {"program": program, "ranks_per_terminal": 2, "local_latency": "100ns"} | more
     return {"name": name, "count": count, "programs": programs}
 
 
 def scenario(*traces: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Make a scenario that runs these traces on a mesh of 16 terminals."""
+    """Make a scenario in which the scheduler runs these traces on a torus of 16 terminals."""
     return {
         "name": "set",
         "cycle": "1ns",
@@ -43,7 +44,7 @@ SET = (trace("narrow", 8, 4), trace("half", 16, 2), trace("wide", 32))
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Run a set of traces with three seeds of the scheduler, and return the results."""
+    """Run a set of traces with three random seeds of the scheduler, and return the results."""
     swept = scenario(*SET) | {"sweep": {"traffic.workload.scheduler.seed": [1, 2, 3]}}
     return weft.load(swept).run(tmp_path_factory.mktemp("set") / "results", watch=False)
 
@@ -64,7 +65,7 @@ def test_every_trace_runs_once_and_the_last_end_is_the_run_time(results: Results
 def test_no_core_has_two_tasks_and_starts_follow_ends_by_a_period_or_two(results: Results) -> None:
     """The period of the scheduler is 1 us (1,000 cycles).
 
-    At each period it releases the cores of programs that ended 1,000 to 1,999 cycles before.
+    After each period, the scheduler releases the cores of programs that ended 1,000 to 1,999 cycles before.
     """
     for point in range(3):
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
@@ -84,7 +85,8 @@ def test_no_core_has_two_tasks_and_starts_follow_ends_by_a_period_or_two(results
 
 
 def test_idle_cores_count_as_idle_in_the_busy_share(results: Results) -> None:
-    """The busy share is the computation of all ranks (no overhead is set) divided by 32 cores and the run time."""
+    """The busy share of cores is the computing time of all ranks (there is no overhead), divided by 32 cores times the
+    run time."""
     frame = results.machine(Machine(idle_shares=(0.5,)))
     for point, busy in enumerate(frame["run_task"]):
         ranks = pl.read_parquet(results.file(point, "ranks.parquet"))
@@ -125,13 +127,13 @@ def test_a_period_of_nothing_is_refused() -> None:
 
 
 def computing(name: str, ranks: int, us: int, count: int = 1) -> dict[str, Any]:
-    """Make a trace of ranks that only compute for a given time."""
+    """Make a trace whose ranks only compute for a given time."""
     return {"name": name, "count": count, "programs": {"program": {"compute": {"ranks": ranks, "time": f"{us}us"}}}}
 
 
 def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
-    """On 16 nodes of 8 cores, the first 12 ranks are on nodes 0 and 1, and the next 12 ranks on the rest of node 1 and
-    on node 2."""
+    """On 16 nodes of 8 cores, a program of 12 ranks is on nodes 0 and 1, and the next one on the rest of node 1 and on
+    node 2."""
     traces = (computing("twelve", 12, 20, 2), computing("three", 3, 5), trace("ring", 20, ranks_per_terminal=1))
     shared = scenario(*traces, cores_per_node=8, order="fcfs")
     results = weft.load(shared).run(tmp_path / "results", watch=False)
@@ -140,13 +142,13 @@ def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
     assert rows["allocated_terminals"].to_list() == ["0-1", "1-2", "3", "3-5"]
     assert rows["terminals"].to_list() == [2, 2, 1, 3]
     ranks = pl.read_parquet(results.file(0, "ranks.parquet"))
-    # no core has two ranks: each node has 8 ranks on its 8 cores, except for the last node with ranks
+    # no core has two ranks: each node has 8 ranks on its 8 cores, except the last of the nodes with ranks
     assert ranks.group_by("terminal").len().sort("terminal")["len"].to_list() == [8, 8, 8, 8, 8, 7]
     assert ranks["terminal"].to_list()[:12] == [0] * 8 + [1] * 4
     assert ranks["terminal"].to_list()[12:24] == [1] * 4 + [2] * 8
     # computations take the same time on nodes that two programs share
     assert rows["run_time_cycles"].to_list()[:3] == [20_000, 20_000, 5_000]
-    # core-cycles are conserved: the busy share of the 128 cores over time equals the ranks times their run times
+    # the sum over time of the busy cores (of 128) equals the ranks times their run times
     busy = pl.read_parquet(results.file(0, "utilisation.parquet"))
     spans = busy["cycle"].diff().shift(-1).fill_null(0)
     cores = float((busy["utilisation"] * spans).sum()) * 128
@@ -158,9 +160,9 @@ def test_programs_share_the_nodes_that_they_do_not_fill(tmp_path: Path) -> None:
 
 
 def test_messages_of_programs_that_share_nodes_reach_their_own(tmp_path: Path) -> None:
-    """Each of 8 programs of 6 ranks is on two or three nodes of 4 cores.
+    """Each of 8 programs of 6 ranks runs on two or three nodes of 4 cores.
 
-    It sends the same number of messages as if it ran alone.
+    Each program sends as many messages as if it ran alone.
     """
     program = {"collective": {"operation": "all_to_all", "ranks": 6, "bytes": "600B", "repeat": 3}}
     ring = {"name": "ring", "programs": {"program": program, "local_latency": "100ns"}}

@@ -1,4 +1,4 @@
-"""Tests the schema of scenarios, which editors read: it accepts scenarios that run, and refuses others."""
+"""Tests the JSON schema of scenarios, which editors use: it accepts scenarios that Weft accepts, and refuses others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.yaml"))
 
 
 def spelt(value: Any) -> Any:
-    """Convert the tree of PyYAML: the keys `on` and `off` become words, as in YAML 1.2, which scenarios use."""
+    """Convert a tree that PyYAML (YAML 1.1) has read: the keys `on` and `off` become words, as in YAML 1.2, which
+    scenarios use."""
     if isinstance(value, list):
         return [spelt(each) for each in value]
     if isinstance(value, dict):

@@ -1,6 +1,8 @@
-"""Tests points that began with a backlog, or are offered the full capacity of their paths: they are flawed.
+"""Tests points whose window began with a backlog, or that are offered the full capacity of their paths.
 
-The tests follow each remedy literally.
+Such points are flawed.
+
+The tests apply each remedy exactly as Weft prints it.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
     from weft._engine import Point
 
-# Two terminals share each channel of half a flit per cycle, so the network accepts at most 0.25 flits per terminal and
-# cycle.
+# Under tornado, two terminals share a channel of half a flit per cycle, so the network accepts at most 0.25 flits per
+# terminal and cycle.
 ROW = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 2}}
 links:
@@ -40,7 +42,7 @@ routing: minimal
 traffic: {pattern: tornado, packet: 4flits, load: 0.1}
 measure: {warmup: auto, window: 10us}
 """
-# A burst: 3,200 flits per terminal wait when the load falls.
+# A burst: when the load falls to that of the second phase, 3,200 flits per terminal wait.
 BURST = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 4}}
 links:
@@ -70,7 +72,7 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
     assert "Lowest" not in " ".join(answer.sentences(Sources([results])))
     with pytest.raises(weft.ResultsError, match="began with a backlog"):
         results.bill({"price_per_kwh": "0.25EUR", "profile": [{"share": 1, "phase": 2}]})
-    # the remedy
+    # the remedy works
     (longer,) = set(re.findall(r"write `measure.warmup: (\w+)`", shown))
     later = weft.load(BURST, overrides={"measure.warmup": longer}).run(tmp_path / "later")
     assert later.flaws == [None]
@@ -78,9 +80,9 @@ def test_a_window_that_begins_with_the_backlog_of_an_unmeasured_phase_is_flawed(
 
 
 def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path: Path) -> None:
-    """At a load of 98 % of the capacity, a queue shrinks only by 2 % of the capacity.
+    """At a load of 98 % of the capacity, a backlog shrinks only by 2 % of the capacity in each cycle.
 
-    The accepted load is therefore nearly the offered load, and only queues show the backlog.
+    The accepted load is therefore only a little above the offered load, and only the queues show the backlog.
     """
     phases = [{"from": "5us", "load": 0.245}]
     results = weft.load(BURST, overrides={"traffic.phases": phases}).run(tmp_path / "near")
@@ -89,15 +91,15 @@ def test_a_backlog_that_a_window_hardly_delivers_is_seen_by_its_queues(tmp_path:
     assert results.flaws == ["not settled (began with a backlog)"]
     remedy = "lower the load of the previous phase: the network hardly delivers the packets that were left"
     assert remedy in _notes(results)
-    # the remedy
+    # the remedy works
     lower = weft.load(BURST, overrides={"traffic.phases": phases, "traffic.load": 0.2}).run(tmp_path / "lower")
     assert lower.flaws == [None]
 
 
 def test_a_backlog_of_the_warm_up_is_one_without_phases(tmp_path: Path) -> None:
-    """A link fails in the warm-up, and new routing tables lead around it.
+    """A link fails in the warm-up, and new routing tables later avoid the link.
 
-    Packets that waited for the link remain as a backlog of the window.
+    Packets that waited for the link are a backlog with which the window begins.
     """
     faults = [{"link": [0, 1], "at": "1000cycles", "until": "6000cycles"}]
     keys = {"routing": "shortest_path", "faults": faults, "traffic.load": 0.2, "traffic.pattern": "uniform"}
@@ -136,7 +138,7 @@ def test_a_load_at_the_bound_of_its_paths_is_not_settled(tmp_path: Path) -> None
     limit = r"and the paths carry at most 0\.25 flits/terminal/cycle"
     assert re.search(rf"not settled: the offered load is 0\.2\d+, {limit}", shown)
     assert "measure.warmup" not in shown, "no time is long enough"
-    # the remedy
+    # the remedy works
     (lower,) = set(re.findall(r"write a load of ([\d.]+) or less", shown))
     fine = weft.load(ROW, overrides=keys | {"sweep.traffic.load": [float(lower)]}).run(tmp_path / "below")
     assert fine.flaws == [None, None]
@@ -206,7 +208,7 @@ def test_a_lower_load_comes_first_only_near_the_capacity(sign: dict[str, Any], i
     assert "5 % lower (0.475 in place of 0.5)" in shown
 
 
-# Links go to sleep while other links wake, so packets wait for links, far below the capacity.
+# Links go to sleep while other links wake, so packets wait for links even at loads far below the capacity.
 SLEEPY = """\
 topology: {hyperx: {widths: [4, 4], terminals_per_router: 1}}
 links:
@@ -263,7 +265,7 @@ def test_a_warm_up_without_end_in_sight_is_reported_with_its_worst_case() -> Non
     estimate = Estimate([_slow_point(), _slow_point()])
     estimate.begin(0)
     estimate.learn(0, 4.0)
-    # the run took 12 s for 60,000 of 30,000,000 cycles, so the rest up to the limit takes 5,988 s
+    # the run took 12 s for 60,000 of at most 30,000,000 cycles, so the rest takes at most 5,988 s
     assert estimate.most_left(1, 60_000, 30_000_000, 12.0) == pytest.approx(5988)
     flight = Flight("a", "slow", 0.002, 60_000, 12.0, 4.0, 5988.0)
     assert flight_words(flight).endswith("between 4.0 s and 1:39:48 left")
@@ -287,7 +289,7 @@ def test_every_policy_that_is_said_to_leave_all_links_on_does(tmp_path: Path) ->
         assert summary["links_on_share"] in (None, 1.0)
 
 
-# A credit of the long link returns after 1 cycle in the router, 1000 on the link and 1001 back.
+# The credit round trip of the long link is 2002 cycles: 1 in the router, 1000 on the link, and 1001 back.
 WIDE_AREA = """\
 topology: {mesh: {widths: [2], terminals_per_router: 1}}
 links:
@@ -301,8 +303,10 @@ sweep: {links.dim0.buffer: [500flits, 1800flits]}
 
 
 def test_a_load_above_what_a_vc_carries_has_no_longer_run_as_its_remedy(tmp_path: Path) -> None:
-    """With a credit round trip of 2002 cycles, a VC of 1800 flits carries 1800 / 2002 = 0.8991, and a VC of 500 flits
-    carries 0.2498. The remedies are 5 % lower: 0.854 and 0.237.
+    """With a credit round trip of 2002 cycles, a VC of 1800 flits carries 1800 / 2002 = 0.8991 flits per cycle, and a
+    VC of 500 flits carries 0.2498.
+
+    The remedies are loads 5 % below these: 0.854 and 0.237.
     """
     results = weft.load(WIDE_AREA).run(tmp_path / "wide")
     assert [summary["saturated"] for summary in results.summaries] == [True, False]

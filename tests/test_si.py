@@ -1,4 +1,4 @@
-"""Tests numbers with SI prefixes: Python and the scripts of a report print the same text."""
+"""Tests numbers with SI prefixes: Python code and the JavaScript of reports print the same text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests latencies in us and loads in Gb/s per terminal, in tables, figures, exports and pages."""
+"""Tests output in SI units: latencies in us and loads in Gb/s per terminal, in tables, figures, exports and reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ traffic: {pattern: uniform, load: 0.2}
 measure: {warmup: 100cycles, window: 400cycles, transient: {bin: 50cycles}}
 sweep: {link_speed: [100Gb/s, 400Gb/s]}
 """
-# 512 bits take 5.12 ns at 100 Gb/s and 1.28 ns at 400 Gb/s
+# cycle times [ns]: 512 bits (a flit) take 5.12 ns at 100 Gb/s and 1.28 ns at 400 Gb/s
 NS = (5.12, 1.28)
 GBPS = (100.0, 400.0)
 
@@ -63,7 +63,7 @@ def test_a_figure_over_load_has_si_axes_also_of_points_that_differ_in_their_cycl
     ):
         assert row["packet_latency_mean_us"] == pytest.approx(us)
         assert row["accepted_gbps"] == pytest.approx(gbps)
-    # the diagonal (accepted = offered) ends at the highest offered load
+    # the line "accepted = offered" ends at the highest offered load
     diagonal: Any
     (diagonal,) = [line for line in accepted.lines if line.get_label() == "_accepted = offered"]
     assert max(diagonal.get_xdata()) == pytest.approx(drawing.numbers["offered_gbps"].max())
@@ -127,7 +127,7 @@ def test_a_check_shows_bounds_in_both(tmp_path: Path, capsys: pytest.CaptureFixt
             f"{gbps:g}",
         ]
         assert float(row[9]) == pytest.approx(cycles * ns / 1e3, rel=1e-3)
-        assert float(row[10]) == pytest.approx(gbps)  # the bound is a flit per terminal and cycle
+        assert float(row[10]) == pytest.approx(gbps)  # the bound is one flit per terminal and cycle
 
 
 def test_results_of_an_older_weft_are_refused(tmp_path: Path) -> None:

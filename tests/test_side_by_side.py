@@ -1,4 +1,4 @@
-"""Tests sweeps of papers that run in parallel: they overlap, wait for memory, and end after errors and Ctrl-C."""
+"""Tests parallel runs of the sweeps of papers: sweeps overlap, wait for memory, and end after errors and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from weft_papers.common.side_by_side import Rounds
     from weft_papers.common.standing import Standing
 
-# A thread that waits for another thread fails after this time [s].
+# A thread waits for another thread at most for this time [s]; then the test fails.
 PATIENCE = 60
 
 
 def sweep(*loads: float) -> Sweep:
-    """Make a sweep of small points with these loads. The point with the highest load runs first."""
+    """Make a sweep of small points with these loads. Weft runs the point with the highest load first."""
     return weft.load(
         {
             "topology": {"hyperx": {"widths": [2, 2], "terminals_per_router": 2}},
@@ -55,7 +55,7 @@ def sweep(*loads: float) -> Sweep:
 
 
 def rounds(name: str, *of: Sequence[float]) -> Rounds:
-    """Return a function that yields the rounds of a sweep, each with its loads."""
+    """Return a function that yields the rounds of a sweep. Each element of `of` has the loads of a round."""
 
     def each(done: Sequence[ResultSet]) -> Iterator[tuple[str, Sweep]]:
         for number, loads in enumerate(of):
@@ -66,7 +66,7 @@ def rounds(name: str, *of: Sequence[float]) -> Rounds:
 
 
 class Runs:
-    """Records the points that run. Each point calls `before` first."""
+    """Records the points that run. Before a point runs, it calls `before` with its load."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, before: Callable[[float, Control], None]) -> None:
         self.begun: list[float] = []
@@ -107,12 +107,12 @@ def run(
 
 
 def planned(folder: Path, *sweeps: Rounds) -> list[PlannedSweep]:
-    """Return the sweeps with the folder of their results."""
+    """Return the sweeps in the form that `side_by_side.run` takes, with the folder of their results."""
     return [PlannedSweep(rounds, folder) for rounds in sweeps]
 
 
 def until_stopped(control: Control) -> None:
-    """Wait like a point that never ends by itself, until it is stopped."""
+    """Wait until the point is stopped, like a point that never ends."""
     pause = Event()
     for _ in range(PATIENCE * 100):
         if control.stopped:
@@ -123,9 +123,9 @@ def until_stopped(control: Control) -> None:
 def test_points_of_the_next_sweep_run_beside_the_last_one_of_a_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two sweeps overlap: the first point ends only when a point of the next sweep runs.
+    """Two sweeps overlap: the last point of the first sweep ends only when a point of the next sweep runs.
 
-    At most two points run at the same time, and results are the same as one after the other.
+    At most two points run at the same time, and results equal those of sweeps that run one after the other.
     """
     other, overlapped = Event(), []
 
@@ -171,9 +171,9 @@ def test_a_round_follows_its_first_one_while_others_run(tmp_path: Path, monkeypa
 def test_ctrl_c_keeps_finished_points_and_the_same_call_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second point of each sweep never ends.
+    """In the interrupted call, the second point of each sweep never ends.
 
-    When both second points run, the first points are done, and the test sends Ctrl-C.
+    When both second points run, the first points are done. The test then sends Ctrl-C.
     """
     both = rounds("one", [0.9, 0.8]), rounds("two", [0.3, 0.2])
     with monkeypatch.context() as patch:
@@ -196,7 +196,8 @@ def test_ctrl_c_keeps_finished_points_and_the_same_call_goes_on(
 
 
 def test_a_sweep_that_has_ended_is_told_while_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The only point of the second sweep waits until the calling thread knows that the first sweep has ended."""
+    """The progress shows that the first sweep has ended while the second one runs: the only point of the second sweep
+    waits for this."""
     known, waited, told = Event(), [], []
 
     def before(load: float, _: Control) -> None:
@@ -217,7 +218,7 @@ def test_a_sweep_that_has_ended_is_told_while_others_run(tmp_path: Path, monkeyp
 def test_an_error_lets_what_runs_finish_and_nothing_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three sweeps begin on two workers.
 
-    If the first sweep fails while the others run, the others finish, and the fourth does not begin.
+    If the first sweep fails while the other two run, these two finish, and the fourth sweep does not begin.
     """
     both, known = Barrier(3, timeout=PATIENCE), Event()
     usual = side_by_side._Sides.run
@@ -248,7 +249,7 @@ def test_an_error_lets_what_runs_finish_and_nothing_begin(tmp_path: Path, monkey
 
 
 def test_an_error_ends_no_sweep_before_the_failed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second sweep fails while the first one runs. The first sweep still runs its second round."""
+    """If the second sweep fails while the first one runs, the first sweep still runs its second round."""
     begun, failed = Event(), Event()
 
     def failing(_: Sequence[ResultSet]) -> Iterator[tuple[str, Sweep]]:
@@ -298,13 +299,16 @@ def test_sweeps_too_large_together_run_one_after_the_other(tmp_path: Path, monke
 
 
 def test_sweeps_that_wait_for_memory_continue_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second sweep does not fit while the first one runs. The third one would fit, but begins after the second."""
+    """The second sweep does not fit into memory while the first one runs.
+
+    The third would fit, but begins after the second.
+    """
     size = memory.estimates(sweep(0.1).points)[0]
     begun, waits = Event(), Event()
 
     def left() -> Left:
         if begun.is_set():
-            waits.set()  # the second sweep asks whether it fits
+            waits.set()  # Weft checks if the second sweep fits
         return Left(size * 5 // 2, "the machine", counts_reserved=True)
 
     def after(event: Event, name: str, *loads: float) -> Rounds:
@@ -348,13 +352,13 @@ def status(total: int, done: int, *flying: Flight, left: float | None = None) ->
 
 
 def test_time_left_of_sweeps_that_share_workers() -> None:
-    """If points of 20 s and 30 s are the last, two workers need 30 s.
+    """If only two points of 20 s and 30 s are left, two workers need 30 s.
 
-    If points with 50 s of work also wait, the workers need 50 s.
+    If points with 50 s of work wait in addition, the two workers need (20 + 30 + 50) / 2 = 50 s.
     """
     tails = [status(4, 3, flight(20.0), left=20.0), status(4, 3, flight(30.0), left=30.0)]
     assert standing.joined(tails, 2).left_seconds == 30.0
-    waiting = status(10, 0, left=25.0)  # 50 s of computing, as if the sweep had both workers
+    waiting = status(10, 0, left=25.0)  # 50 s of work, which two workers do in 25 s
     assert standing.joined([*tails, waiting], 2).left_seconds == 50.0
     assert standing.joined([*tails, status(10, 0)], 2).left_seconds is None, "nothing is known of the third"
     assert standing.joined([status(4, 4)], 2).left_seconds is None, "nothing is left"
@@ -389,7 +393,7 @@ def test_a_terminal_shows_one_bar_with_points_of_several_sweeps() -> None:
 
 
 def test_each_folder_tells_how_far_its_sweep_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While two sweeps run, the progress file in each folder lists only the points of its sweep."""
+    """While two sweeps run, the progress file in the folder of a sweep lists only the points of this sweep."""
     from weft.runs import beacon
 
     said: list[list[int]] = []

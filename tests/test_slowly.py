@@ -1,4 +1,4 @@
-"""Tests that a check of a scenario that takes long prints which part takes long."""
+"""Tests that a slow check of a scenario prints the part of the check that takes long."""
 
 from __future__ import annotations
 

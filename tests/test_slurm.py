@@ -1,4 +1,4 @@
-"""Tests sweeps on Slurm: how Weft submits jobs, follows them, cancels them and continues.
+"""Tests sweeps on Slurm: how Weft submits jobs, reports their progress, cancels them, and continues after their end.
 
 A script replaces Slurm's commands. `make test-slurm` runs similar tests with a real Slurm.
 """
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from weft.api.results import Results
 
 FAKE = Path(__file__).parent / "fake_slurm" / "slurm.py"
-QUICK = ["--job-time", "0.01s"]  # so that there are several jobs
+QUICK = ["--job-time", "0.01s"]  # with this time per job, there are several jobs
 SLOW = ["--set", "measure.window=100000cycles"]
 
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put commands that replace Slurm's on the search path, and return the folder of their jobs."""
+    """Put commands that replace Slurm's on the PATH, and return the folder with their jobs."""
     state = tmp_path / "slurm"
     state.mkdir()
     for name in ("sbatch", "srun", "squeue", "scancel", "scontrol"):
@@ -55,7 +55,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FAKE_SLURM", str(state))
     monkeypatch.setenv("PATH", f"{state}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(Path(weft.__file__).parent.parent))
-    # Trial runs of small networks show their speed sooner than those of large ones.
+    # A short trial is enough, because small networks show their speed sooner than large ones.
     monkeypatch.setattr(pace, "_TELLING_SECONDS", 0.1)
     return state
 
@@ -75,7 +75,7 @@ def status_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any
 
 
 def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
-    """Submit jobs that never begin, let Slurm forget them, and return the command."""
+    """Submit jobs that never begin, remove them from the replaced Slurm, and return the command that submitted them."""
     command = ["run", str(small), "--out", str(out), "--no-picture", "--on", "slurm"]
     (slurm / "hold").touch()
     assert main(command) == 0
@@ -85,8 +85,8 @@ def submit_and_lose(small: Path, out: Path, slurm: Path) -> list[str]:
 
 
 def check_same(results: Results, reference: Results) -> None:
-    """Check that two result sets have the same points with the same bytes, except for `run.json`, which has machine and
-    time of a run."""
+    """Check that two result sets have the same files with the same bytes, except `run.json`, which has the machine and
+    the time of a run."""
     of = {path.relative_to(reference.root) for path in reference.root.glob("points/[!.]*/*")}
     assert {path.relative_to(results.root) for path in results.root.glob("points/[!.]*/*")} == of
     for path in of:
@@ -121,9 +121,9 @@ def test_an_array_gives_the_results_of_a_local_run(
 def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
     tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A reproduction runs on Slurm.
+    """A reproduction submits its sweeps to Slurm. When they are done, the same command judges the claims.
 
-    The test uses the smallest experiment and no rules, because the paper's rules would take most of the time.
+    The test uses the smallest experiment and no rules, because the paper's rules would take most of the test's time.
     """
     whole = registry.paper("tcep")
     (figure,) = whole.chosen(["5"])
@@ -152,7 +152,7 @@ def test_the_sweeps_of_a_paper_are_jobs_and_the_same_command_then_judges_it(
 def test_points_of_the_torus_paper_are_handed_over_once(
     tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """While jobs wait, the same command does not submit points a second time."""
+    """While jobs wait in the queue, the same command does not submit their points a second time."""
     (slurm / "hold").touch()
     command = ["reproduce", "torus", "--full", "--only", "allocator", "--out", str(tmp_path), "--on", "slurm"]
     assert main(command) == 0
@@ -207,7 +207,7 @@ def test_jobs_that_died_are_reported_and_their_points_handed_over_again(
 def test_cancelled_jobs_end_and_keep_what_is_finished(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`cancel` also works if Slurm does not answer, because jobs notice that their order is withdrawn."""
+    """``weft cancel`` also works if Slurm does not answer, because jobs notice that their order was withdrawn."""
     out = tmp_path / "out"
     command = ["run", str(small), *SLOW, "--out", str(out), "--no-picture", "--on", "slurm", "--job-time", "10min"]
     assert main(command) == 0
@@ -278,9 +278,9 @@ def test_without_on_slurm_options_of_jobs_are_refused(small: Path, capsys: pytes
 def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A job that Slurm queues again continues from its checkpoint.
+    """A job that Slurm queues again at its time limit continues from its checkpoint.
 
-    After a killed process, a job of the next array continues.
+    If the process of a job is killed, a job of the next array continues from the checkpoint.
     """
     out, window = tmp_path / "out", "measure.window=1000000cycles"
     one = ["--set", "sweep=null", "--set", window]
@@ -306,8 +306,8 @@ def test_jobs_that_end_at_their_time_limit_go_on_from_checkpoints(
 def end_a_job(out: Path, how: signal.Signals, early: int) -> None:
     """Send a signal to a job that has written a checkpoint since it began, and wait until it has ended.
 
-    The checkpoint is before cycle `early`, far from the end of the point, so that the signal arrives before the point
-    ends.
+    The checkpoint must be before cycle `early`, far from the end of the point, so that the signal arrives before the
+    point ends.
     """
     until, before = (
         time.monotonic() + PATIENCE,
@@ -324,17 +324,17 @@ def end_a_job(out: Path, how: signal.Signals, early: int) -> None:
 
 
 def written_since(out: Path, before: dict[Path, int]) -> bool:
-    """Return whether a checkpoint is newer than before."""
+    """Return whether a checkpoint has been written or changed since the times in `before`."""
     with suppress(FileNotFoundError):  # the file was removed in the meantime
         return any(path.stat().st_mtime_ns != before.get(path) for path in out.glob("checkpoints/[!.]*"))
     return False
 
 
 def test_a_job_that_writes_checkpoints_may_reach_its_limit_once_without_one(tmp_path: Path) -> None:
-    """A job can reach its time limit once without a new checkpoint.
+    """A job may reach its time limit once without a new checkpoint, and is still queued again.
 
-    Weft notices the checkpoint that a job writes at its end only the next time. If there is no new checkpoint then, the
-    job is stuck.
+    A job writes a checkpoint at its time limit, but Weft sees it only at the next limit. If there is no new checkpoint
+    then, the job makes no progress.
     """
     pytest.importorskip("submitit")
     store = Store(tmp_path)
@@ -425,7 +425,7 @@ def test_what_a_search_can_not_use_is_refused(
 def test_jobs_of_another_cluster_are_not_taken_for_dead(
     small: Path, tmp_path: Path, slurm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The jobs belong to another cluster, so `squeue` of this cluster does not list them."""
+    """If jobs belong to another cluster, `squeue` of this cluster does not list them, although they may run."""
     out = tmp_path / "out"
     command = submit_and_lose(small, out, slurm)
     (slurm / "cluster").write_text("there")
@@ -466,7 +466,7 @@ def test_a_job_that_does_not_see_the_folder_says_so(small: Path, tmp_path: Path,
 @pytest.mark.parametrize(
     ("ran", "seconds", "preempted", "fruitless", "again"),
     [
-        (0, 235.0, False, 0, False),  # warned one fifth before the end of a job of 5 minutes
+        (0, 235.0, False, 0, False),  # Slurm announces the time limit of 5 minutes when a fifth of the time is left
         (0, 235.0, True, 0, True),  # preempted late in the job
         (0, 10.0, False, 0, True),
         (1, 235.0, False, 5, True),  # slow, but not stuck

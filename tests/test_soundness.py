@@ -1,4 +1,5 @@
-"""Tests rankings: saturated, stalled, unsettled and empty points are never called best, and a line gives the reason."""
+"""Tests rankings of points: saturated, stalled, unsettled and empty points are never called best, and a line says why.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# Links go off after an idle time that is shorter than the time of a change. Packets that wait for them block the links
-# before them.
+# A network that collapses: links go off after an idle time that is shorter than the time in which they change their
+# state. Packets that wait for such links block the links before them.
 COLLAPSE = """\
 name: collapse
 topology: {fat_tree: {k: 4}}
@@ -37,7 +38,7 @@ measure: {warmup: 5000cycles, window: 10000cycles}
 sweep: {power.policy: [always_on, {idle_timeout: {idle: 200cycles, transition: 2000cycles}}]}
 """
 
-# Measured values of a point that would be best in all quantities. A flaw excludes it.
+# Measured values of a point that would be best in all quantities, if a flaw did not exclude it.
 WONDER: dict[str, Any] = {
     "accepted_load": 0.9,
     "packet_latency_mean_cycles": 1.0,
@@ -169,7 +170,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
     rings = lines["_best"]
     crossed = ("not settled", "not judged", "dropping", "with fewer", "measured over a part")
     assert ("_unsettled" in lines) == words.startswith(crossed)
-    # at the load at which both points are sound, both have rings; at the other load, no point remains for a comparison
+    # both points of the load at which both are sound have rings; at the other load, no point remains for a comparison
     assert np.asarray(rings.get_xdata()).tolist() == [20.0, 20.0]
     values = [text.get_text() for text in drawing.legends[0].get_texts()]
     over = words.startswith(("saturated", "stalled"))
@@ -177,7 +178,8 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
 
 
 def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
-    """If a point is not judged, neither the figure nor the table nor the report calls its load carried."""
+    """If Weft cannot judge a point, figure, table and report mark it, and do not say that the network carries its load.
+    """
     why = {"path": "measure.window", "what": "bursts alone may change the load by 40 %", "help": "write a longer one"}
     results = points(tmp_path / "short", FLAWS[UNJUDGED] | {"warnings": [why]})
     drawing = draw.figure("load", Choice.of([results]))
@@ -228,7 +230,10 @@ def test_a_comparison_leaves_flawed_points_out(tmp_path: Path, words: str, capsy
 def test_the_sign_of_a_point_is_that_of_every_table_and_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The mark of a flaw appears in jobs, exports and names of points. CSV files have the flaw as text."""
+    """The mark of a flaw is in tables of jobs, in exports and in the names of points.
+
+    CSV files have the flaw as text.
+    """
     job = {"job": "a", "terminals": 2, "offered_load": 0.1, "accepted_load": 0.1, "packet_latency_mean_cycles": 20.0}
     job |= {"packet_latency_p99_cycles": 30, "hops_mean": 1.5, "completion_cycles": None}
     jobs = [job | {"batch_packets": None}, job | {"job": "b", "batch_packets": None}]
@@ -329,7 +334,7 @@ def test_latencies_and_energies_are_compared_at_equal_work(tmp_path: Path) -> No
 def test_equal_work_allows_for_chance() -> None:
     assert soundness.same_work((0.100, 0.103), (10**9, 10**9))
     assert not soundness.same_work((0.100, 0.104), (10**9, 10**9))
-    # random variation of two runs with 20,000 packets each: three standard deviations are 3 %
+    # three standard deviations of two runs with 20,000 packets each are 3 %, in addition to the permitted 3 %
     assert soundness.same_work((0.100, 0.106), (20_000, 20_000))
     assert not soundness.same_work((0.100, 0.107), (20_000, 20_000))
     assert not soundness.same_work((0.100, 0.106), (20_000, None)), "nothing is put down to chance"
@@ -364,8 +369,7 @@ def test_points_are_compared_phase_by_phase(tmp_path: Path, capsys: pytest.Captu
 def test_a_window_that_measures_next_to_nothing_is_reported(tmp_path: Path) -> None:
     few = made(tmp_path / "few", [({}, {"packets": 2, "window_cycles": 10})])
     assert "2 packets in the window of 10 cycles: too few for a mean or a percentile" in notes.lines(few)[0]
-    # of the packets created in the window, only one was delivered, but many packets from before the window were
-    # delivered in it
+    # of the packets created in the window, only one was delivered, but the window also delivered many earlier packets
     over = {"packets": 1, "window_cycles": 50000, "saturated": True, "offered_load": 0.9, "accepted_load": 0.25}
     assert notes.lines(made(tmp_path / "over", [({}, over)]))[0] == (
         "saturated: 1 packet of those created in the window of 50000 cycles was delivered, the others wait; "
@@ -390,7 +394,7 @@ def test_a_saturated_load_below_one_that_is_carried_is_reported(tmp_path: Path) 
     mixed = made(tmp_path / "mixed", [of(0.2, False), of(0.3, True), of(0.4, False)])
     (shown,) = [line for line in notes.lines(mixed) if line.startswith("not monotonic")]
     assert "load 0.3 is saturated (0.28 of 0.3 flits/terminal/cycle accepted), and 0.4 is not" in shown
-    # the remedy has four times the previous warm-up, and four times the previous window
+    # the remedy has four times the warm-up and four times the window of the run
     assert shown.endswith(
         "write `measure.warmup: 12000cycles` and `measure.window: 8000cycles`, or more [not_monotonic]"
     )
@@ -470,7 +474,7 @@ def test_what_measured_nothing_is_said_in_words(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def collapsed(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Run a load that the network carries with always-on links, but not with links that go off too soon."""
+    """Run points at a load that the network carries with always-on links, but not with links that go off too soon."""
     return weft.load(COLLAPSE).run(tmp_path_factory.mktemp("collapse") / "collapse")
 
 
@@ -513,9 +517,11 @@ BY_THE_CLOCK = {"timetable": {"off": [{"from": "0ns", "until": "3us"}], "period"
 
 
 def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_path: Path) -> None:
-    """In these numbers, more is accepted than offered in the whole window.
+    """Text on dark links fits the load and the policy.
 
-    Links go off by the clock, not because they are idle.
+    In these numbers, the network accepts more than is offered in the whole window, but a phase is saturated.
+
+    Under one policy, links go off at fixed times, not because they are idle.
     """
     dark = {"links_on_share": 0.5, "links_off_share": 0.4, "links_shadow_share": 0.0, "link_transitions": 9}
     numbers = (
@@ -535,7 +541,7 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
     )
     assert "packets of the window are not delivered within `measure.drain_limit` although" in shown
     assert "0.08506 of" not in shown
-    # under the policy `trunk` heads use another link of a trunk, so no packet waits for a sleeping link
+    # under the policy `trunk`, heads use another link of the trunk, so no packet waits for a sleeping link
     (shown,) = (
         each["what"]
         for each in collapse.diagnoses(made(tmp_path / "trunk", [({"power.policy": {"trunk": {}}}, undrained)]))
@@ -545,7 +551,7 @@ def test_what_is_said_of_dark_links_is_true_of_the_policy_and_of_the_load(tmp_pa
 
 
 def _compared(root: Path, a: dict[str, Any], b: dict[str, Any], **point: Any) -> dict[str, dict[str, Any]]:
-    """Compare two single runs, and return the rows by quantity. Each run is within the interval of the other."""
+    """Compare two single runs whose confidence intervals overlap, and return the rows of the comparison by quantity."""
     known = PLAIN | {"packet_latency_ci95_cycles": 500.0}
     sets = [made(root / name, [(point, known | each)]) for name, each in (("a", a), ("b", b))]
     return {row["quantity"]: row for row in sets[0].compare(sets[1]).iter_rows(named=True) if row.get("phase") != "1"}
@@ -592,9 +598,9 @@ def test_several_seeds_tell_chance_from_changes(tmp_path: Path) -> None:
 
 
 def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_same(tmp_path: Path) -> None:
-    """Requests that wait for links deliver fewer flits.
+    """If requests wait for links that wake, fewer flits are delivered than with always-on links.
 
-    The energy of the same flits on always-on links is therefore not a fair reference.
+    The energy that these fewer flits would take on always-on links is therefore no fair reference.
     """
     on = PLAIN | {"energy_total_j": 10.0, "energy_total_fj": "10", "energy_always_on_fj": "10", "links_on_mean": 1.0}
     asleep = PLAIN | {"energy_total_fj": "9", "energy_always_on_fj": "10", "links_on_mean": 0.5}
@@ -634,7 +640,8 @@ def test_points_that_chance_alone_tells_apart_are_named_together(tmp_path: Path)
 
 
 def test_the_load_of_a_phase_is_the_number_that_was_set(tmp_path: Path) -> None:
-    """The load of a phase is the number of the scenario, not a sum of floats over the terminals."""
+    """The table of phases has the load that the scenario sets for a phase, without rounding errors of a sum over
+    terminals."""
     phases = [_phase(1, None) | {"load": 0.29999999999999993}]
     assert made(tmp_path / "phases", [({}, PLAIN | {"phases": phases})]).phases["load"].to_list() == [0.3]
 

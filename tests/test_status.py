@@ -1,4 +1,4 @@
-"""Tests `weft status`, the progress of a sweep, also while another process runs it."""
+"""Tests `weft status`, which shows the progress of a sweep, also while another process runs it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_stalled_missing_and_damaged_points_are_counted(
 
 def test_a_run_elsewhere_is_seen(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    window = 400_000  # a run reports its progress once a second, and must not be done by then
+    window = 400_000  # a run reports its progress once a second; with this window it lasts longer
     with start(small, out, window=window) as process:
         wait_until(process, lambda: bool(at_work(out)) and bool(at_work(out)[0]["flying"]))
         found = status_of(out, capsys)
@@ -169,9 +169,9 @@ def test_a_folder_without_results_is_refused(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_status_finds_what_a_run_finds(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`weft status` detects the damage that a run detects.
+    """`weft status` detects the same damage of files as a run.
 
-    The test changes one byte of each file in turn, so that sizes stay the same.
+    The test changes one byte of each file in turn; sizes stay the same.
     """
     sweep = weft.load(small, overrides={"sweep.traffic.load": [0.1], "sweep.traffic.pattern": ["uniform"]})
     results = sweep.run(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Tests tables of results as text."""
+"""Tests the text tables that Weft prints of results."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ measure: {warmup: 1000cycles, window: 4000cycles}
 
 
 def test_a_table_says_that_accepted_loads_include_replies(tmp_path: Path) -> None:
-    """The table says that accepted loads include replies.
+    """The heading of the table says that accepted loads include replies.
 
     Each flit of a request causes four flits of replies, so the accepted load is about five times the load of requests.
     """

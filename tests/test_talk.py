@@ -1,4 +1,5 @@
-"""Tests control packets of routers: the page shows every kind, and figures show the values in the files."""
+"""Tests control packets between routers: the page on them shows every kind, and figures show the values in the files.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "howto" / "messages.md"
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
-    """Run the scenarios of the page, and return their results by the names of their folders."""
+    """Run the commands of the page, and return the results by name of the folder."""
     folder = tmp_path_factory.mktemp("messages")
     text = PAGE.read_text(encoding="utf-8")
     (scenario,) = re.findall(r"```\{file\} talk\.yaml\n(.*?)```", text, re.DOTALL)
@@ -53,7 +54,7 @@ def test_the_page_shows_every_kind_in_small_networks(shown: dict[str, Results]) 
         "fault": {"fault"},
     }
     assert all(kinds <= said[name] for name, kinds in wanted.items()), said
-    # this page does not have kinds of control packets of other policies
+    # the page shows exactly the listed kinds; other policies have further kinds
     assert set.union(*said.values()) == set.union(*wanted.values()) <= set(CONTROL_PACKETS)
     for results in shown.values():
         assert results.channels(0)["from_router"].max() <= 3  # type: ignore[operator] # a number

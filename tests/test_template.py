@@ -1,4 +1,4 @@
-"""Tests the template of a crate of models outside this repository, and engines that other packages offer."""
+"""Tests the template for a Rust crate with models outside this repository, and engines that other packages offer."""
 
 from __future__ import annotations
 
@@ -40,14 +40,17 @@ def test_all_names_are_filled_in(crate: Path) -> None:
 
 
 def test_cargo_generate_leaves_out_what_new_py_leaves_out() -> None:
-    """cargo generate omits the same files as new.py: its key `ignore` omits files, but `exclude` would copy them
-    without names filled in."""
+    """`cargo generate` omits the same files as `new.py`.
+
+    Its key `ignore` omits files; its key `exclude` would copy them without filling in names.
+    """
     shown = tomllib.loads((ROOT / "template" / "cargo-generate.toml").read_text())["template"]
     assert shown == {"ignore": ["new.py", "target"]}
 
 
 def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
-    """The steps of the README use programs of Weft's environment, and pip does not search a package index for Weft."""
+    """The steps in the README of a new crate use the programs of Weft's virtual environment, and pip does not search a
+    package index for Weft."""
     steps = re.search(r"```sh\n(.*?)```", (crate / "README.md").read_text(), re.S)
     assert steps
     programs = [line.split()[0] for line in steps[1].splitlines()]
@@ -56,9 +59,9 @@ def test_its_readme_has_steps_that_need_no_path(crate: Path) -> None:
 
 
 def test_its_steps_use_profiles_that_it_has(crate: Path) -> None:
-    """The steps of the README, and of the page of the site, use only profiles that the crate has.
+    """The steps in the README, and on the site's page, use only build profiles that the crate has.
 
-    Code that runs in every cycle is optimised as in this repository.
+    Packages whose code runs in every cycle are optimised as in this repository.
     """
     pages = (crate / "README.md").read_text() + (ROOT / "docs" / "howto" / "rust_model.md").read_text()
     own, ours = (tomllib.loads((of / "Cargo.toml").read_text())["profile"] for of in (crate, ROOT))
@@ -124,7 +127,7 @@ def test_bad_names_and_folders_are_refused(tmp_path: Path) -> None:
 
 
 def offer(folder: Path, name: str, code: str) -> None:
-    """Create an installed package that offers an engine."""
+    """Create files of an installed package that offers an engine by an entry point."""
     (folder / f"{name}.py").write_text(code)
     shown = folder / f"{name}-1.0.dist-info"
     shown.mkdir()
@@ -150,7 +153,7 @@ def weft_with(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def installed(folder: Path, version: str) -> None:
-    """Create the metadata of an installed Weft with a version."""
+    """Create the metadata of an installed Weft with this version."""
     shown = folder / f"weft_sim-{version}.dist-info"
     shown.mkdir()
     (shown / "METADATA").write_text(f"Metadata-Version: 2.1\nName: weft-sim\nVersion: {version}\n")
@@ -188,9 +191,9 @@ def test_two_engines_and_a_broken_one_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_crate_conforms_and_its_wheel_runs_a_scenario(crate: Path, tmp_path: Path) -> None:
-    """The new crate conforms, and its wheel runs a scenario.
+    """A crate made from the template passes the conformance tests, and its wheel runs a scenario.
 
-    Cargo builds it against this repository, with the lock file and the compiled packages of the repository.
+    Cargo builds the crate against this repository, with the lock file and the compiled packages of the repository.
     """
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
     (crate / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())

@@ -27,7 +27,7 @@ SLEEPY = {
     "power.policy": "{idle_timeout: {idle: 20cycles, transition: 10cycles}}",
     "measure.link_states": "{}",
 }
-# For each kind of event (`ph`) that Weft writes, the fields that the format requires, with their types.
+# For each kind of event (field `ph`) that Weft writes, the fields that the format requires, with their types.
 REQUIRED: dict[str, dict[str, Any]] = {
     "X": {"name": str, "cat": str, "ts": (int, float), "dur": (int, float), "pid": int, "tid": int, "args": dict},
     "M": {"name": str, "pid": int, "tid": int, "args": dict},
@@ -56,7 +56,7 @@ def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]
             assert isinstance(event["args"][key], kind)
             named.add((event["name"], event["pid"], event["tid"]))
         elif event["ph"] in "sf":
-            # in the format, an arrow starts and ends in the slice that was opened last
+            # in this format, an arrow starts or ends in the slice of the track that began last
             assert tracks[event["pid"], event["tid"]][-1]["ts"] == event["ts"]
         else:
             assert event["ts"] >= 0
@@ -69,7 +69,7 @@ def validate(trace: dict[str, Any]) -> dict[tuple[int, int], list[dict[str, Any]
 
 
 def _check_nesting(slices: list[dict[str, Any]]) -> None:
-    """Check that slices of a track are in order, and either nested or disjoint."""
+    """Check that the slices of a track are in order of time, and either nested or disjoint."""
     open_ends: list[int] = []
     last = 0
     for event in slices:
@@ -83,13 +83,13 @@ def _check_nesting(slices: list[dict[str, Any]]) -> None:
 
 
 def laid_out(recorded: trace_file.Timeline) -> dict[str, Any]:
-    """Return a trace in the form of its file."""
+    """Return a recorded timeline in the form of a trace file."""
     return {"displayTimeUnit": "ns", "otherData": recorded.about, "traceEvents": list(recorded.events())}
 
 
 @pytest.fixture
 def traced(small: Path, tmp_path: Path) -> dict[str, Any]:
-    """Return the trace that the command writes."""
+    """Run `weft timeline`, and return the trace that it writes."""
     sets = [f"--set={path}={value}" for path, value in SLEEPY.items() if path != "measure.link_states"]
     out = tmp_path / "trace.json"
     assert main(["timeline", str(small), *sets, "--packets", "20", "--out", str(out)]) == 0
@@ -102,7 +102,7 @@ def test_a_trace_is_valid_and_its_tracks_have_names(traced: dict[str, Any]) -> N
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in traced["traceEvents"] if e["name"] == "thread_name"}
     packets = [name for (pid, _), name in names.items() if pid == tracing.PACKETS]
     links = [name for (pid, _), name in names.items() if pid == tracing.LINKS]
-    # 16 routers with 6 links each, one channel in each direction
+    # 16 routers with 6 links each: 48 links, each with a channel in both directions
     assert (len(packets), len(links), len(set(links))) == (20, 96, 96)
     assert "link 0 -> 1 (port 4)" in links
     assert set(tracks) == set(names)
@@ -120,8 +120,8 @@ def test_slices_are_the_steps_and_the_states_of_the_run(small: Path, tmp_path: P
         for event in slices
     ]
     assert sorted(lines) == sorted(spans.iter_rows())
-    # the outermost slices of a packet follow each other without gaps from creation to delivery; times are in us, and a
-    # cycle is 1 ns
+    # the outermost slices of a packet follow each other without gaps from creation to delivery; times in the trace are
+    # in us, and a cycle is 1 ns
     outer = {"queue", "link", "router", "tail"}
     for (pid, _), slices in tracks.items():
         if pid == tracing.PACKETS:
@@ -247,8 +247,8 @@ def test_a_file_that_can_not_be_written_is_reported_before_the_run(
     assert main(["timeline", str(small), "--out", "/no/such/folder/x.json"]) == 2
 
 
-# A router whose packets take detours requests its direct link, and the link is activated. All routers receive the
-# message.
+# A row of three routers under TCEP. A router whose packets take detours requests its direct link, the link is
+# activated, and all routers get a message about it.
 TALK = """\
 topology: {hyperx: {widths: [3], terminals_per_router: 4}}
 links:
@@ -270,7 +270,7 @@ def talk(tmp_path: Path) -> Path:
 
 
 def trace_of(folder: Path, talk: Path, *options: str) -> dict[str, Any]:
-    """Return the trace that the command writes."""
+    """Run `weft timeline`, and return the trace that it writes."""
     out = folder / "trace.json"
     assert main(["timeline", str(talk), *options, "--out", str(out)]) == 0
     trace: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
@@ -325,11 +325,11 @@ def test_control_packets_are_chosen_by_kind_router_number_and_time(
     capsys.readouterr()
     assert len(marks(trace_of(tmp_path, talk, "--control-packets", "1"))) == 2
     assert "3 control packets omitted" in capsys.readouterr().out
-    # a control packet that is in flight at the end has no arrow
+    # a control packet that is in flight at the end of the traced time has no arrow
     cut = trace_of(tmp_path, talk, "--from-cycle", "500", "--to-cycle", "510")
     assert marks(cut) == [(2, "ack, to 1", 500)]
     assert not [event for event in cut["traceEvents"] if event["ph"] in "sf"]
-    # a control packet that left its router before the beginning also has no arrow
+    # nor has a control packet that left its router before the beginning
     late = trace_of(tmp_path, talk, "--from-cycle", "501")
     assert marks(late)[0][:2] == (1, "ack, from 2")
     arrows = [(event["ph"], event["id"]) for event in late["traceEvents"] if event["ph"] in "sf"]

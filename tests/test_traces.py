@@ -1,4 +1,4 @@
-"""Tests `weft trace` with recordings of other tools: totals, assumptions and refusals."""
+"""Tests `weft trace` with traces that other tools recorded: totals, assumptions and refusals."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
     return capsys.readouterr().err
 
 
-# For each trace: ranks, messages, their bytes, and collectives. In the second trace each of 7 ranks sends to the 6
-# other ranks 14 times; the bytes are a sum over its records. In the third trace each of 4 ranks sends 4 bytes to the 3
-# other ranks 4 times. In the fourth trace each of 8 transforms of a mesh of 128^3 complex numbers has 2 all-to-alls at
-# each of 64 ranks. In the last trace an all-reduce of 1 MiB on a ring of 8 ranks sends a block of 1/8 in each of 2 * 7
-# steps.
+# For each trace: number of ranks, of messages and of their bytes, and calls of collectives. In the second trace, each
+# of 7 ranks sends 14 times to each of the 6 other ranks; the bytes are a sum over the records of the trace. In the
+# third trace, each of 4 ranks sends 4 bytes 4 times to each of the 3 other ranks. In the fourth trace, each of 8
+# transforms of a mesh of 128^3 complex numbers has 2 all-to-alls at each of 64 ranks. In the last trace, an all-reduce
+# of 1 MiB on a ring of 8 ranks sends a block of 1/8 in each of 2 * 7 steps.
 #
 # The fifth trace records tests/data/capture/calls.c with 4 ranks and ints of 4 bytes. The program has exchanges of 2
 # and 3 ints, sends of 1, 2 and 3 ints, 16 + 16 + 4 sends of one int, and 3 * 4 persistent sends of 5 ints. A prefix sum
@@ -59,7 +59,7 @@ TOTALS: list[tuple[str, tuple[int, int, int], dict[str, int]]] = [
     ),
     ("custom_ring_allreduce_8npus_1MB.tar.xz", (8, 8 * 14, 8 * 14 * 2**17), {}),
 ]
-# Traces that have durations of computations instead of clock times.
+# Traces that contain durations of computations instead of clock times.
 WITHOUT_CLOCKS = {"custom_ring_allreduce_8npus_1MB.tar.xz"}
 
 
@@ -84,7 +84,8 @@ def test_an_all_to_all_in_rows_and_columns_has_the_bytes_of_the_mesh(
     assert main(["trace", "info", str(DATA / "pencil_fft_np64.dumpi.tar.xz"), "--matrix", str(picture)]) == 0
     capsys.readouterr()
     rows = [line.split(",") for line in Path(f"{picture}.csv").read_text().splitlines()[1:]]
-    # 16 all-to-alls send the whole mesh with 16 bytes per number, except that each rank keeps 1 of its 8 blocks
+    # 16 all-to-alls send the whole mesh with 16 bytes per number, except 1 of the 8 blocks of each rank, which the rank
+    # keeps
     assert sum(int(row[2]) for row in rows) == 16 * 128**3 * 16 * 7 // 8
     pairs = {(int(row[0]), int(row[1])) for row in rows}
     assert len(pairs) == 64 * (7 + 7)
@@ -101,7 +102,7 @@ def test_a_trace_converts_to_a_program_that_finishes_and_says_what_it_assumed(
     assert printed.err.startswith("assumed: 32 computations are processor times between two calls")
     converted = _json(capsys, "loggops", out)
     assert converted["finish_ns"] == _json(capsys, "loggops", RING)["finish_ns"] > 0
-    # the command accepts the file of one rank, and reads the whole trace
+    # if the command gets the file of one rank, it reads the whole trace
     assert _json(capsys, "info", RING / "testtrace-0002.bin")["ranks"] == 4
 
 
@@ -196,5 +197,5 @@ def test_a_damaged_packed_archive_is_one_error(tmp_path: Path, capsys: pytest.Ca
         assert "can't be unpacked" in _refused(capsys, "info", archive), length
     for place in range(20, len(content), len(content) // 30):
         archive.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
-        # the reader does not read all parts of an archive, so some damage has no effect
+        # the reader does not use all parts of an archive, so some damage has no effect (status 0)
         assert main(["trace", "info", str(archive)]) in (0, 2), place

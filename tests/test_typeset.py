@@ -1,4 +1,4 @@
-"""Tests tables for documents: `weft export` and `weft compare` write LaTeX and Markdown."""
+"""Tests tables for documents, which `weft export` and `weft compare` write as LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_head_of_a_table_of_latex_is_narrow_and_has_as_many_cells_in_each_ro
         r"A b\% share",
     ]
     assert max(len(cell) for row in cells_of for cell in row) <= 13
-    # the units of all columns begin in the same row
+    # in the heading of several rows, the units of all columns begin in the same row
     assert {
         next(place for place, row in enumerate(cells_of) if row[column].startswith("(")) for column in range(4)
     } == {4}
@@ -96,7 +96,7 @@ def test_headings_have_units() -> None:
 
 
 def test_points_as_tables_of_a_document(made_up: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table of points has their coordinates and chosen columns.
+    """An exported table of points has their coordinates and chosen columns.
 
     A saturated point has a word instead of its latency.
     """
@@ -177,7 +177,7 @@ def test_a_comparison_is_a_table_of_a_document(made_up: Results, tmp_path: Path)
     table = (tmp_path / "c.tex").read_text(encoding="utf-8")
     assert r"uniform & 0.1 & 21.00 & 26.00 & $+$5.00 & -- & $+$23.8 \% & ? \\" in table
     assert all(line.startswith("%") or line.count("&") in (0, 7) for line in table.splitlines())
-    # the document explains the signs below the last rule, in lines that fit a page
+    # the table explains the marks of points below its last rule, in lines that fit a page
     below = [re.search(r"footnotesize (.*)}", line) for line in table.partition("\\bottomrule")[2].splitlines()]
     notes = [found[1] for found in below if found]
     assert all(len(line) <= 110 for line in notes)
@@ -231,7 +231,8 @@ def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
     head, _, *rows = (cells(line) for line in out.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
     column = head.index("Mean packet latency [cycles]")
     assert "Seed" not in head
-    # the half-width for two values is half of their difference times 12.706, Student's t with one degree of freedom
+    # the half-width of the confidence interval of two values is half of their difference times 12.706, Student's t with
+    # one degree of freedom
     assert [row[column] for row in rows] == ["21.0 ± 12.7", "30.0\\~"]
     assert "means over 2 seeds" in out.read_text(encoding="utf-8")
     csv = tmp_path / "seeds.csv"
@@ -250,7 +251,8 @@ def test_seeds_are_one_row_with_means_and_intervals(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".md", ".tex"])
 def test_means_of_points_that_drop_packets_have_the_legend_of_their_mark(tmp_path: Path, ending: str) -> None:
-    """In a table of means over seeds, a half-width follows every mean, also one with the mark of dropped packets."""
+    """In a table of means over seeds, each mean is followed by a half-width, even a mean with the mark of dropped
+    packets."""
     results = made(
         tmp_path / "dropping",
         [

@@ -21,7 +21,8 @@ from weft.results.store import Store, replaced
 if TYPE_CHECKING:
     from weft._engine import Finished, Point
 
-# A limit on file sizes has the same effect as a full disk. Python ignores the signal that the limit sends.
+# Program that runs a command of Weft with a limit on file sizes, which has the same effect as a full disk. Python
+# ignores the signal that the limit sends.
 LIMITED = """
 import resource, sys, weft.cli
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
@@ -36,9 +37,9 @@ def under_limit(size: int, *words: str | Path) -> subprocess.CompletedProcess[st
 
 @pytest.mark.parametrize("size", [0, 1500, 4000])
 def test_a_run_whose_files_do_not_fit_says_so_and_keeps_what_is_there(small: Path, tmp_path: Path, size: int) -> None:
-    """The disk is full for the list of points, for a point, or for a picture.
+    """The disk is full when the run writes the list of points, a point, or the picture, depending on `size`.
 
-    The run reports this, and keeps finished points.
+    The run reports this in one error, and keeps finished points.
     """
     out, few = tmp_path / "out", ["--set", "sweep.traffic.load=[0.1]", "--set", "sweep.traffic.pattern=[uniform]"]
     shown = under_limit(size, "run", small, "--out", out, *few)
@@ -60,7 +61,7 @@ def test_results_stay_when_their_disk_is_full(
     before = sweep.run(out).frame
 
     def full(point: object, folder: Path) -> None:  # noqa: ARG001 - as `Finished.save` takes them
-        # an error in the form in which the engine raises it
+        # an error with the text that errors of the engine have
         raise OSError(errno.ENOSPC, "No space left on device (os error 28)")
 
     real = Store.save
@@ -159,7 +160,7 @@ def test_a_report_and_a_picture_that_can_not_be_written_are_errors_of_weft(small
     ],
 )
 def test_each_reason_is_reported_in_words(tmp_path: Path, number: int, words: str) -> None:
-    """Weft reports each reason in words, for errors in Python's form and in the engine's form."""
+    """Weft reports each reason in words, whether Python or the engine raised the error."""
     for problem in (
         OSError(number, os.strerror(number)),
         OSError(number, f"{os.strerror(number)} (os error {number})"),

@@ -1,4 +1,5 @@
-"""Tests `weft validate`, the comparison with other simulators ("peers"): the mapping of rows, and the verdicts."""
+"""Tests `weft validate`, which compares Weft with other simulators ("peers"): conversion of their rows, and verdicts.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def a_case(must_match: MustMatch, *, band: float = 0.05, oblivious: bool = True) -> Case:
-    """Make a row in which the peer measured a latency of 100 cycles, 2 hops and an accepted load of 0.4."""
+    """Make the case of a row in which the peer measured a latency of 100 cycles, 2 hops and an accepted load of 0.4."""
     return Case(
         line=2,
         peer="Peer",
@@ -37,8 +38,8 @@ def a_case(must_match: MustMatch, *, band: float = 0.05, oblivious: bool = True)
 
 
 def ours(latency: float = 100.0, hops: float = 2.0, accepted: float = 0.4, *, spread: float = 0.0) -> Ours:
-    """Make five runs with the given means. Only the latency varies, with a standard deviation of `spread`."""
-    steps = [-1.0, -1.0, 0.0, 1.0, 1.0]  # sigma 1: the squares sum to 4 = n - 1
+    """Make five runs of Weft with the given means. Only the latency varies, with a standard deviation of `spread`."""
+    steps = [-1.0, -1.0, 0.0, 1.0, 1.0]  # standard deviation 1: the sum of the squares is 4 = n - 1
     return Ours([Numbers(latency + spread * step, hops, accepted) for step in steps], bound=0.45)
 
 
@@ -48,7 +49,7 @@ def ours(latency: float = 100.0, hops: float = 2.0, accepted: float = 0.4, *, sp
         (ours(), "agrees"),
         (ours(104.9), "agrees"),
         (ours(105.1), "fails"),
-        # 3 sigma of one run and of our mean: 3 * 2 * sqrt(1 + 1/5) = 6.57 cycles.
+        # 3 sigma of the difference between one run and the mean of five runs: 3 * 2 * sqrt(1 + 1/5) = 6.57 cycles.
         (ours(106.5, spread=2.0), "agrees"),
         (ours(106.6, spread=2.0), "fails"),
         (ours(hops=2.2), "fails"),
@@ -71,9 +72,11 @@ def test_order_rows_are_between_peer_and_load() -> None:
 
 
 def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
-    """If terminals create packets with a probability near 0, a count of 64 packets has a standard deviation of
-    sqrt(64) = 8, which is an eighth. An eighth of the load 0.4 is 0.05. 3 sigma of the difference between one run and
-    the mean of five runs are therefore 3 * 0.05 * sqrt(1 + 1/5).
+    """If terminals create packets with a probability near 0 in each cycle, a number of 64 packets has a standard
+    deviation of sqrt(64) = 8, which is an eighth of it.
+
+    An eighth of the load 0.4 is 0.05. 3 sigma of the difference between one run and the mean of five runs are therefore
+    3 * 0.05 * sqrt(1 + 1/5).
     """
     chance = chance_of_draws(0.4, 64, 0.0)
     assert chance == pytest.approx(0.05)
@@ -89,7 +92,8 @@ def test_few_packets_scatter_by_the_draws_of_their_sources() -> None:
 
 
 def test_a_burst_and_a_saturated_row_are_not_judged_by_the_draws_of_packets() -> None:
-    """A burst has a fixed number of packets. In saturation the links, not random draws, determine the accepted load."""
+    """The accepted load of a burst or in saturation does not depend on random creation: a burst has a fixed number of
+    packets, and in saturation the links determine the load."""
     cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
     steady, burst = cases["v1-h2-VAL-UN-10-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
     summary = {"saturated": False, "accepted_load": 0.0125, "packets": 4500, "packet_flits": 1}
@@ -99,7 +103,9 @@ def test_a_burst_and_a_saturated_row_are_not_judged_by_the_draws_of_packets() ->
 
 
 def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:
-    """Beyond the bound, sources whose packets do not cross the fullest channel still send more.
+    """The bound limits only the terminal that sends least.
+
+    Beyond the bound, sources whose packets do not cross the fullest channel still send more.
 
     The mean accepted load can therefore exceed the bound.
     """
@@ -111,7 +117,7 @@ def test_the_bound_holds_for_the_terminal_that_gets_least() -> None:
 
 
 def as_case(scenario: dict[str, Any], peer_accepts: float) -> Case:
-    """Make a row of a scenario with the criterion ``order``."""
+    """Make the case of a row with this scenario and the criterion ``order``."""
     load = scenario["traffic"]["load"]
     theirs = Numbers(None, None, peer_accepts)
     return replace(a_case("order"), scenario=scenario, load=load, theirs=theirs)
@@ -119,7 +125,9 @@ def as_case(scenario: dict[str, Any], peer_accepts: float) -> Case:
 
 def test_transpose_accepts_more_than_the_bound_and_agrees() -> None:
     """Under transpose in an 8 x 8 torus, terminals on the diagonal send to themselves, and the fullest channel carries
-    the traffic of 3.5 of 64 terminals. The accepted load exceeds the bound.
+    the traffic of only 3.5 of 64 terminals.
+
+    Therefore the mean accepted load exceeds the bound.
     """
     transpose = {
         "topology": {"torus": {"widths": [8, 8], "terminals_per_router": 1}},
@@ -139,8 +147,8 @@ def test_transpose_accepts_more_than_the_bound_and_agrees() -> None:
 def test_rows_without_a_bound_and_with_a_sampled_one_are_judged(load: float, routing: Any) -> None:
     """Rows without an exact bound have a verdict.
 
-    At load 0 no terminal sends, so no bound exists. A dragonfly of 5,256 terminals has too many paths for an exact
-    bound.
+    At load 0 no terminal sends, so there is no bound. A dragonfly of 5,256 terminals has too many paths, so its bound
+    is only estimated from a sample.
     """
     large = {
         "topology": {
@@ -237,9 +245,9 @@ FOGSIM = [
 
 
 def test_rows_of_fogsim_agree() -> None:
-    """Rows of FOGSim agree with Weft.
+    """Rows of the simulator FOGSim agree with Weft.
 
-    The test runs a row of each routing, each version of FOGSim and each criterion, and a burst.
+    The test runs rows that together have each routing, each version of FOGSim, each criterion, and a burst.
     """
     cases = [case for case in read(GOLDEN / "fogsim.csv") if case.name in FOGSIM]
     assert len(cases) == len(FOGSIM)
@@ -250,8 +258,8 @@ def test_rows_of_fogsim_agree() -> None:
 def test_loads_of_fogsim_are_of_packets_that_take_eight_cycles() -> None:
     """Weft runs FOGSim's packets of 8 phits as packets of one flit, on links that carry 1/8 flit per cycle.
 
-    Therefore FOGSim's loads [phits/node/cycle] are divided by 8. FOGSim measures the accepted load of a burst from the
-    start until the last packet of the burst arrives.
+    Therefore FOGSim's loads [phits/node/cycle] are divided by 8. The accepted load of a burst is the mean from its
+    start until its last packet arrives.
     """
     cases = {case.name: case for case in read(GOLDEN / "fogsim.csv")}
     steady, burst = cases["v1-h2-MIN-ADV+1-5-s1"], cases["v1-burst200-h2-PB-UN-100-s1"]
@@ -284,8 +292,8 @@ def test_a_bad_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_row_without_a_known_bound_is_judged_by_what_was_offered() -> None:
-    """If the bound is unknown, the offered load replaces it: no terminal sends when the run begins, or a network has
-    too many paths."""
+    """If the bound is unknown, because no terminal sends at the beginning of the run or because the network has too many
+    paths, the offered load replaces the bound."""
     unknown = replace(ours(accepted=0.4), bound=None)
     assert judge(a_case("order"), unknown).answer == "agrees"
 

@@ -1,4 +1,5 @@
-"""Tests rows of peers in which the traffic pattern changes: how Weft reads, runs, compares and prints them."""
+"""Tests rows of other simulators (peers) in which the traffic pattern changes: how Weft reads, runs, compares and
+prints them."""
 
 from __future__ import annotations
 
@@ -31,13 +32,13 @@ TIMES = [BIN * (number + 0.5) for number in range(-4, 20)]
 
 
 def settling(bins_off: int, *, before: float = 100.0, after: float = 200.0) -> Response:
-    """Make a response: a latency of 100 cycles before the change, then 300 cycles for `bins_off` bins, then 200
-    cycles."""
+    """Make latencies by time of sending: `before` before the change, then `after` + 100 for `bins_off` bins, then
+    `after`."""
     return Response(TIMES, [before] * 4 + [after + 100] * bins_off + [after] * (20 - bins_off))
 
 
 def row(name: str, theirs: int, *, of: str = "one change", band: float = 0.0) -> Case:
-    """Make a row in which the peer's latency has settled after `theirs` bins."""
+    """Make the case of a row in which the peer's latency has settled after `theirs` bins."""
     return Case(
         line=2,
         peer="Peer",
@@ -53,13 +54,15 @@ def row(name: str, theirs: int, *, of: str = "one change", band: float = 0.0) ->
 
 
 def judged(case: Case, ours: Response | None) -> Verdict:
-    """Return the verdict on a row, before rows are compared with each other."""
+    """Return the verdict on a single row, before the order of rows is compared."""
     return judge(case, Ours([Numbers(150.0, 2.0, 0.5)] * 5, bound=1.0, response=ours))
 
 
 def ordered(*bins_off: tuple[int, int]) -> list[Verdict]:
-    """Make the verdicts on rows a, b, ... of one change, which settle after these numbers of bins in the peer and in
-    Weft."""
+    """Make the verdicts on rows a, b, ... with the same change.
+
+    A pair of `bins_off` has the numbers of bins after which the row settles in the peer and in Weft.
+    """
     names = "abcdef"
     return in_order([judged(row(names[k], theirs), settling(ours)) for k, (theirs, ours) in enumerate(bins_off)])
 
@@ -69,15 +72,16 @@ def test_a_response_settles_with_its_last_bin_that_is_more_than_a_tenth_off() ->
     assert (found.before, found.final, found.peak) == (100.0, 200.0, 300.0)
     assert found.adapted == 125.0, "the middle of the third bin"
     assert settling(0).adapted == 0.0
-    # the last quarter of 20 bins has 5 bins. If the last bin has a latency of 310, the final latency is 222, and 200 is
-    # 9.9 % below it
+    # the final latency is the mean of the last quarter, here 5 of 20 bins. If the last bin has a latency of 310, it is
+    # 222, and 200 is 9.9 % below it
     late = Response(TIMES, [100.0] * 4 + [200.0] * 19 + [310.0])
     assert late.final == 222.0
     assert late.adapted == TIMES[-1]
 
 
 def test_seeds_are_merged_by_their_packets_and_bins_without_packets_are_left_out() -> None:
-    """Means over seeds are weighted by packets: (100 cycles x 1 packet + 200 cycles x 3 packets) / 4 = 175 cycles."""
+    """Latencies of a bin are means over the packets of all seeds: (100 cycles x 1 packet + 200 cycles x 3 packets) / 4
+    = 175 cycles."""
     bins = pl.DataFrame(
         {
             "time": [-25.0, 25.0, 25.0, 75.0, 125.0],
@@ -93,9 +97,9 @@ def test_seeds_are_merged_by_their_packets_and_bins_without_packets_are_left_out
 @pytest.mark.parametrize(
     ("bins_off", "fail"),
     [
-        (((0, 0), (1, 0)), ""),  # one bin apart counts as together
+        (((0, 0), (1, 0)), ""),  # rows that settle one bin apart settle together
         (((0, 0), (1, 2)), "ab"),  # 75 cycles apart in Weft, 25 in the peer
-        (((0, 0), (4, 2)), ""),  # after it in both simulators, though not by the same time
+        (((0, 0), (4, 2)), ""),  # b settles after a in both simulators, though not by the same time
         (((0, 4), (4, 0)), "ab"),  # the opposite order
         (((0, 0), (4, 4), (0, 9)), "abc"),  # c settles together with a in the peer, after both in Weft
         (((0, 1), (4, 4), (0, 0)), ""),
@@ -128,9 +132,11 @@ def test_rows_of_different_changes_are_not_compared() -> None:
 
 @pytest.mark.parametrize(("theirs", "ours", "fails"), [(0, 1, False), (0, 2, True), (9, 4, False), (9, 1, True)])
 def test_a_row_alone_in_its_change_is_ordered_with_the_change_itself(theirs: int, ours: int, *, fails: bool) -> None:
-    """A row that settles after one bin, at 25 cycles, counts as settled together with the change.
+    """If only one row has a change, its order with the change itself is compared.
 
-    After two bins, at 75 cycles, it counts as later.
+    A row that settles after one bin, at 25 cycles, settles together with the change.
+
+    A row that settles after two bins, at 75 cycles, settles after the change.
     """
     (verdict,) = in_order([judged(row("a", theirs), settling(ours))])
     assert (verdict.answer == "fails") == fails
@@ -171,10 +177,12 @@ def test_all_transients_of_fogsim_are_compared_with_others_of_their_change() -> 
 
 
 def test_fogsim_settles_at_once_or_within_a_bin() -> None:
-    """PB has 189.5 cycles in the first bin and 213.5 at the end, 11 % more. OFAR has 194.8 cycles, then 201.3.
+    """In FOGSim's rows, PB has a latency of 189.5 cycles in the first bin and 213.5 at the end, which is 11 % more.
 
-    By the criterion of 10 %, FOGSim's PB therefore needs no period of adaptation, although the column `why` of its rows
-    names one.
+    OFAR has 194.8 cycles, then 201.3.
+
+    Latencies count as settled within 10 % of the final one. FOGSim's PB therefore needs at most one bin to adapt,
+    although the column `why` of its rows says that it needs a period.
     """
     times = {name: case.change.theirs.adapted for name, case in transients().items() if case.change}
     late = {"v1-tr-to-ADV+2-h3-PB-UN-14", "v1-tr-to-ADV+2-h3-PB125-UN-14", "v1-tr-to-ADV+3-h3-PB125-ADV+2-12"}
@@ -203,7 +211,7 @@ def test_the_scenario_of_a_transient_changes_at_the_end_of_the_warm_up() -> None
 
 
 def changed_file(tmp_path: Path, old: str, new: str) -> Path:
-    """Write a file with the row of OFAR at h = 2, with one text replaced."""
+    """Write a file with only the row of OFAR at h = 2, in which `old` is replaced by `new`."""
     head, *rows = FILE.read_text(encoding="utf-8").splitlines()
     found = next(each for each in rows if each.startswith("v1-tr-to-ADV+2-h2-OFAR"))
     assert old in found
@@ -244,9 +252,11 @@ def test_a_filter_takes_all_rows_of_a_change() -> None:
 
 
 def test_packets_that_do_not_come_leave_nothing_to_compare() -> None:
-    """Terminals send 16 times the load that their groups can forward, and the run ends before the packets arrive.
+    """If Weft's packets do not arrive, nothing can be compared.
 
-    The comparison then has no response of Weft.
+    Terminals send 16 times the load that their groups can forward, and the run ends before the packets arrive.
+
+    The comparison then has no latencies of Weft.
     """
     case = transients()["v1-tr-to-ADV+2-h2-PB125-UN-10"]
     assert case.scenario
@@ -267,6 +277,6 @@ def test_transients_of_fogsim_at_h_2_agree(capsys: pytest.CaptureFixture[str]) -
     change = ofar["change"]
     assert (change["cycle"], change["bin_cycles"]) == (3000, 50)
     assert change["settled"] == {"peer": 0.0, "weft": 0.0}
-    # both simulators have 5 seeds, with about 900 packets before the change
+    # the tolerance is needed, because both simulators have 5 seeds with only about 900 packets before the change
     assert change["before"]["weft"] == pytest.approx(change["before"]["peer"], rel=0.05)
     assert change["after"]["weft"] == pytest.approx(change["after"]["peer"], rel=0.05)

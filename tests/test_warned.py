@@ -1,4 +1,4 @@
-"""Tests that reports, and searches for saturation, show warnings of the engine next to the numbers."""
+"""Tests that reports and searches for the saturation load show warnings of the engine next to their numbers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ON = {"links_stay_on": True, "links_on_mean": 1.0}
 
 
 def warned(load: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Make a point with the engine's warning that its results depend on the start of the run."""
+    """Make a point that has the engine's warning `RISK`: results depend on the start of the run."""
     return steady_point(SLEEPY, load, warnings=[RISK], **more)
 
 
@@ -71,7 +71,7 @@ def test_a_warned_point_is_not_called_best_without_its_warning(tmp_path: Path) -
 def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The network carries both ends of a search, but collapses between them.
 
-    The sweep that the warning names shows this.
+    The sweep that the search's warning proposes shows the collapse.
     """
     file = tmp_path / "sleepy.yaml"
     file.write_text(SLEEPY_NETWORK, encoding="utf-8")
@@ -91,7 +91,10 @@ def test_a_search_warns_and_claims_no_load_that_was_not_run(tmp_path: Path, caps
 
 
 def test_the_remedy_of_a_policy_that_collapses_names_its_parameter(tmp_path: Path) -> None:
-    """With always-on links, the network carries this load. The remedy works."""
+    """The network carries a load with always-on links, but collapses under a policy.
+
+    The remedy names a parameter of the policy, and works.
+    """
     keys: dict[str, Any] = {"measure": {"warmup": "4000cycles", "window": "2000cycles"}, "traffic.load": 0.2}
     policies = ["always_on", {"idle_timeout": {"idle": "60cycles", "transition": "100cycles"}}]
     results = weft.load(SLEEPY_NETWORK, overrides=keys | {"sweep.power.policy": policies}).run(tmp_path / "collapsed")

@@ -1,4 +1,4 @@
-"""Tests ``weft run --watch`` and `Sweep.journeys`, which show the path of single packets."""
+"""Tests ``weft run --watch`` and `Sweep.journeys`, which show the path of single packets through the network."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_words_are_those_of_the_data(small: Path, tmp_path: Path, capsys: py
             assert re.search(rf"of router {each['queue_router']} +" + " +".join(map(str, numbers)), text)
     (total,) = re.findall(r"latency (\d+) cycles? = ", "\n".join(packet_lives.lines(journeys[-1], {})))
     assert int(total) == journeys[-1]["life"]["latency"]["total_cycles"]
-    # finished points do not run again, and `--watch` does not change their files
+    # for a finished point, `--watch` works without a change of the point's files
     assert main(["run", str(small), *sets, "--out", out, "--watch", "5:0"]) == 0
     assert "packet 5:0 from terminal 5" in capsys.readouterr().out
 

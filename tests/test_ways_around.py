@@ -1,5 +1,7 @@
-"""Tests remedies after faults: routings with a path for every pair, and the list of links that fail if a share
-fails."""
+"""Tests remedies against lost packets after faults: routings that still have a path for every pair of routers.
+
+Also tests the list of links that fail if a scenario lets a share of them fail.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def test_a_fault_in_the_window_has_ways_around_and_no_command(tmp_path: Path) ->
 
 
 def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[str], list[str]]:
-    """Run a scenario, and return its output lines and the words of the command that they propose."""
+    """Run a scenario, and return the lines of the output, and the words of the command that the output proposes."""
     assert main(["run", str(file), "--no-picture", "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
     proposed = [line.strip() for line in lines if "--set routing=" in line]
@@ -57,7 +59,7 @@ def commanded(file: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tupl
 def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Links that are broken from the start are already missing in the first routing tables.
+    """The first routing tables already avoid links that are broken from the start.
 
     The default delay of new tables, 10 us, is as long as the whole run, but has no effect here.
     """
@@ -75,7 +77,7 @@ def test_links_that_are_broken_from_the_start_are_known_and_the_command_loses_no
     assert main([*command, "--no-picture"]) == 0
     (summary,) = weft.open_results(command[command.index("--out") + 1]).summaries
     assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1)
-    # 5 % of the 16 pairs of a leaf and a router above it is 0.8, so one pair fails; each pair has 2 of the 32 links
+    # 5 % of the 16 pairs of a leaf and a router above it are 0.8, so one pair fails; each pair has 2 of the 32 links
     capsys.readouterr()
     assert main(["check", str(file)]) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("fails: ")]
@@ -107,8 +109,10 @@ def test_the_mark_of_drops_stands_only_where_packets_were_dropped(tmp_path: Path
 
 
 def test_nothing_is_reported_where_every_routing_loses_packets(tmp_path: Path) -> None:
-    """If every routing loses packets, the output proposes no routing: the terminals of a failed router are disconnected
-    under each routing."""
+    """If every routing loses packets, the output proposes none.
+
+    Here the terminals of a failed router are disconnected under each routing.
+    """
     results = weft.load(MESH, overrides=ROUTER).run(out=tmp_path / "router")
     assert results.summaries[0]["dropped_packets"] > 0
     assert ways_around.lines(results) == []
@@ -124,7 +128,7 @@ def test_a_check_lists_the_share_that_fails(tmp_path: Path, capsys: pytest.Captu
     )
     assert main(["check", str(file)]) == 0
     output = capsys.readouterr().out
-    # 19 % of the 16 links to the top level is 3.04, so 3 links fail
+    # 19 % of the 16 links to the top level are 3.04, so 3 links fail
     (line,) = [line for line in output.splitlines() if line.startswith("fails: ")]
     assert line.startswith("fails: 3 of 16 level2 links (19%): ")
     failing = line.rpartition(": ")[2].split(", ")
@@ -137,9 +141,9 @@ def test_a_check_lists_the_share_that_fails(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_only_routings_that_compute_new_tables_are_built(tmp_path: Path) -> None:
-    """Weft tests only routings that compute new tables after a fault.
+    """To find a remedy, Weft builds only routings that compute new tables after a fault.
 
-    LASH computes none, so Weft need not build it, which would take long.
+    The routing LASH computes none, so Weft does not build it, which would take long.
     """
     results = weft.load(MESH, overrides=LINK | TORUS).run(out=tmp_path / "torus")
     assert results.summaries[0]["dropped_packets"] > 0
@@ -149,8 +153,8 @@ def test_only_routings_that_compute_new_tables_are_built(tmp_path: Path) -> None
     built = time.process_time()
     assert lash.rebuilds() is None
     assert time.process_time() - built < (built - began) / 4
-    # The longest path has 4 + 4 links, also if one link fails, because other paths have the same length. Two legs need
-    # 16 classes.
+    # The longest shortest path has 4 + 4 links, even if one link fails, because other paths have the same length. A
+    # routing with two legs of this length needs 16 VC classes.
     assert [way.name for way in ways_around.able(results, 0)] == ["shortest_path", "ecmp", "valiant_over"]
 
 
@@ -163,9 +167,9 @@ def test_each_routing_that_is_named_carries_the_load_and_loses_nothing(
 ) -> None:
     """A ring of four routers with one link cut is a row with a terminal on each router.
 
-    Two terminals send 2/3 of their packets over the middle link of the row. It is full at load 1 / (2 * 2/3) = 0.75.
-    With random intermediates, half of the packets of two terminals cross this link on each leg. The link is then full
-    at load 1 / (2 * 2 * 1/2) = 0.5.
+    The two terminals on one side send 2/3 of their packets over the middle link of the row, which is therefore full at
+    load 1 / (2 * 2/3) = 0.75. With random intermediate routers, half of the packets of two terminals cross this link on
+    each of two legs. The link is then full at load 1 / (2 * 2 * 1/2) = 0.5.
     """
     sets = {
         "topology": {"torus": {"widths": [4], "terminals_per_router": 1}},

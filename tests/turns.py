@@ -1,4 +1,4 @@
-"""Selects the cases of a test: in `make test` a part of the cases, in `make test-all` all cases."""
+"""Selects cases for a test: one case in `make test`, all cases in `make test-all`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ T = TypeVar("T")
 
 
 def in_turn(turn: int, cases: Sequence[T]) -> Sequence[T]:
-    """Return case number `turn` (modulo the number of cases); in `make test-all` return all cases."""
+    """Return the case with the index `turn` (modulo the number of cases); in `make test-all` return all cases."""
     return cases if "WEFT_TEST_ROUNDS" in os.environ or not cases else (cases[turn % len(cases)],)

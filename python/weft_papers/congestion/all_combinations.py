@@ -31,7 +31,7 @@ ASKED = 0.8
 # For each topology, the name of the network in figures.
 _NAMED = {next(iter(SMALLEST[each])): NAMES[each] for each in NETWORKS}
 _PAIR = ("network", "scheme", "saving")
-_SAVED = "saved of what proportional links would [%]"
+_SAVED = "saved, relative to proportional links [%]"
 _COLD, _ENERGY = "Cold throughput [flits/source/cycle]", "Energy per data [nJ/bit]"
 
 
@@ -149,7 +149,7 @@ def memory(measured: Measured) -> pl.DataFrame:
             }
         )
     if not lines:
-        raise LackingError("no memory was run")
+        raise LackingError("no combination was run with any memory size")
     return pl.DataFrame(lines)
 
 

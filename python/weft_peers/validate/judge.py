@@ -123,7 +123,7 @@ def judge(case: Case, ours: Ours | None) -> Verdict:
     if ours is None:
         reasons = [f"not expressible: {case.refusal}"]
     elif ours.stalled:
-        reasons = [f"{ours.stalled} of {len(runs)} runs got stuck"]
+        reasons = [f"{ours.stalled} of {len(runs)} runs stalled"]
     elif case.change:
         reasons = _levels(case, case.change.theirs, ours.response)
     elif case.must_match == "latency":
