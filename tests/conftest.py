@@ -92,7 +92,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add the CPU times that a worker has sent at its end. A worker that was killed has sent no times."""
+    """Add the CPU times that a pytest worker has sent at its end. A worker that was killed has sent no times."""
     for name, seconds in getattr(node, "workeroutput", {}).get("seconds", {}).items():
         SECONDS[name] += seconds
 

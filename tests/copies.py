@@ -77,7 +77,7 @@ class Copy:
 
 
 def _run(printed: str, code: str, arguments: tuple[str, ...]) -> None:
-    """Run a program, and write its output to a file. This function runs in the copy."""
+    """Run the program in the copy, and write its output to a file."""
     file = os.open(printed, os.O_WRONLY | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(file, stream)

@@ -1,4 +1,4 @@
-"""Installs only the metadata of Weft's package (name, version and command), which the tests need.
+"""Installs only the metadata of Weft's package (name, version and commands), which the tests need, not the package.
 
 The tests of ``make test`` use the package from the sources, with the engine that the Rust tests use. Compiling another
 engine for a wheel would take minutes. ``make install`` replaces this metadata by the real wheel.

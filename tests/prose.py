@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 BUDGET = ROOT / "tests" / "data" / "prose_budget.json"
-# Crates whose comments have a budget: one number for each crate.
+# Crates whose comments have a budget of findings: one number for each crate.
 CRATES = ("crates/scenario", "crates/topology", "crates/traffic", "crates/units")
 # Maximum share of sentences with findings, over all files of a language.
 MOST_IN_CODE = {"*.rs": 0.08, "*.py": 0.08}

@@ -57,7 +57,7 @@ def rows(mechanism: str, loads: Iterable[float], of: Callable[[float], dict[str,
 
 
 def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
-    """Make a frame from lists of rows."""
+    """Make one frame from several lists of rows."""
     return pl.DataFrame([row for part in parts for row in part], schema=SCHEMA)
 
 
@@ -165,7 +165,8 @@ def _epochs() -> pl.DataFrame:
 
 
 def _own() -> pl.DataFrame:
-    """Make rows in which our policy needs 10 % fewer links at TCEP's latency, and fewer still at higher latencies."""
+    """Make rows in which our policy needs 10 % fewer active links than TCEP at TCEP's latency, and even fewer at higher
+    latencies."""
     settings = {
         BASELINE: [("always_on", 24.0, 1.0)],
         SLAC: [("slac", 26.0, 1.0)],

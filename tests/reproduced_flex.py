@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 LOADS = (0.05, 0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
 HOT = (0.0002, 0.0006, 0.0012)
-# `LATENCY`: latency of each network at low loads under minimal routing [cycles]. `TIMES`: for each routing, the factor
-# by which this latency is multiplied. `HOPS`: mean number of links that a packet crosses in each network.
+# `LATENCY` is the latency of each network at low loads under minimal routing [cycles]. `TIMES` is the factor by which
+# each routing multiplies this latency. `HOPS` is the mean number of links that a packet crosses in each network.
 LATENCY = {FAT_TREE: 17.0, DRAGONFLY: 13.0, HYPERX: 10.4, SLIM_FLY: 10.7, FLEX: 10.4, LARGER: 10.5}
 TIMES = {MINIMAL: 1.0, BALANCED: 1.0, UGAL: 1.05, LBR: 1.16}
 HOPS = {FAT_TREE: 3.78, DRAGONFLY: 2.68, HYPERX: 1.8, SLIM_FLY: 1.9, FLEX: 1.8, LARGER: 1.85}
@@ -134,7 +134,7 @@ def of_pattern(pattern: str) -> pl.DataFrame:
 def of_periods() -> pl.DataFrame:
     """Make rows of LBR with several snapshot periods.
 
-    With a longer period LBR has a higher latency and saturates earlier.
+    With a longer period, LBR has a higher latency and saturates at a lower load.
     """
     return frame(
         row(FLEX, LBR, load, 0.93 - place / 20, 12 + place, period=period)

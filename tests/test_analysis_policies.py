@@ -92,7 +92,7 @@ def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> No
 def test_a_policy_with_a_flaw_is_left_out(
     ring: Results, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A policy is omitted if one of its seeds has a flaw.
+    """The analysis omits a policy if the run of one of its seeds has a flaw.
 
     If the runs with always-on links have a flaw, Weft compares nothing.
     """

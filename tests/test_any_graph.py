@@ -80,9 +80,9 @@ def test_one_class_for_each_hop_of_a_ring_is_refused_with_routings_that_work(rin
 @pytest.mark.parametrize(
     ("routing", "cycles"),
     [
-        # Over the direct links, a packet takes 5 cycles: on its terminal's link, in each of two routers, on the link to
-        # the other terminal, and for delivery. The link between the routers adds 50 cycles for 2 of 6 pairs of routers,
-        # and 1 cycle for the others.
+        # Over the direct links, a packet takes 5 cycles and the latency of the link between the routers: 1 cycle on its
+        # terminal's link, in each of two routers, on the link to the other terminal, and for delivery. That latency is
+        # 50 cycles for 2 of 6 pairs of routers, and 1 cycle for the others.
         ("shortest_path", 5 + (2 * 50 + 4 * 1) / 6),
         # If latencies or costs count, packets between routers 0 and 1 go over router 2, with two links and one more
         # router: they take 5 + 1 + 1 + 1 cycles.

@@ -33,7 +33,7 @@ def test_the_work_of_threads_is_counted_in_flit_hops(ring: str, capsys: pytest.C
     work = document["implied"][0]["facts"]["work"]
     assert (work["threads"], work["blocks"], work["cycles"]) == (4, 4, 1000)
     # 8 terminals send 0.2 flits per cycle for 1,000 cycles. The distances to the 7 other routers are 1, 1, 2, 2, 3, 3
-    # and 4 links, so a flit makes 1 + 16/7 flit-hops (it leaves this number of routers). In total these are 8 * 0.2 *
+    # and 4 links, so on average a flit leaves 1 + 16/7 routers; each time is a flit-hop. In total these are 8 * 0.2 *
     # 1,000 * 23/7 = 5,257 flit-hops, minus those of flits in flight at the end.
     assert 0.85 * 5257 < work["flit_hops"] < 1.1 * 5257
     assert work["imbalance"] == pytest.approx(work["most_flit_hops"] * 4 / work["flit_hops"] - 1)

@@ -85,7 +85,7 @@ def test_attributes_are_read_as_those_of_other_files(tmp_path: Path) -> None:
 
 
 def test_repeated_edges_are_parallel_links() -> None:
-    # files of the Topology Zoo repeat edges without the line `multigraph 1`
+    # GML files of the Topology Zoo repeat an edge for parallel links, but lack the line `multigraph 1`
     links = json.loads(converted("zoo.gml", "gml", TWICE.encode())[1])["links"]
     assert len(links) == 2
     weighted = json.loads(converted("a.txt", "edge_list", b"a b 3\na b 4.5\n")[1])

@@ -80,7 +80,8 @@ def test_the_path_over_the_root_network_takes_four_hops() -> None:
 def test_under_adv_h_all_that_enters_a_router_goes_to_one_other(h: int) -> None:
     """In the palm-tree arrangement of global links, a group has 2 h routers.
 
-    Under ADV+h, each local link between neighbouring routers carries the transit traffic of h global links, except at
+    Under ADV+h, the traffic that enters an intermediate group over the h global links of a router leaves over the
+    global links of a neighbouring router. Therefore each local link between neighbours carries this traffic, except at
     both ends of the group.
     """
     pairs = closed_forms.transit_links(h, shift=h)

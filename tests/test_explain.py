@@ -89,7 +89,7 @@ def test_the_latency_of_a_mix_is_that_of_its_longest_packet_and_says_so(
     mix = "{mix: [{size: 1flit, weight: 3}, {size: 9flits, weight: 1}]}"
     facts = weft.load(small, overrides={"traffic.packet": mix}).points[0].explain_routing(3, 60)
     assert (facts["packet_flits"], facts["packet_lengths"]) == (9, 2)
-    # as above, with 8 flits after the head
+    # the latency of one flit as above, plus 8 flits after the head
     assert facts["paths"][0]["zero_load_latency"] == 3 + 20 + 2 + 1 + 8
     arguments = ["explain", "routing", str(small), "--from", "3", "--to", "60"]
     assert main([*arguments, "--set", f"traffic.packet={mix}"]) == 0

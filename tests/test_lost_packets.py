@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from weft.api.results import Results
 
-# A tree, in which the runs with random faults let routers fail and recover. Dropped packets are not sent again.
+# Scenario of a tree. In runs with random faults, routers fail and recover. Dropped packets are not sent again.
 TREE = """\
 topology: {fat_tree: {k: 4}}
 routing: {up_down: {ascent: adaptive}}

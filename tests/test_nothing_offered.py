@@ -1,6 +1,6 @@
 """Tests a network in which no terminal sends.
 
-Weft must draw every figure without a warning, or refuse it with an error message.
+Weft must draw each figure of its results without a warning, or refuse the figure with an error message.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def test_an_archive_becomes_a_program(archive: Path, tmp_path: Path, capsys: pyt
     assert (facts["ranks"], facts["messages"], facts["bytes"]) == (4, 2 * 4 + 1, 4 * (64 + 1000) + 5)
     assert facts["collectives"] == {"all_reduce": 4, "all_to_all": 2, "barrier": 4, "broadcast": 4, "gather": 4}
     assert (facts["unmatched"], facts["wildcards"]) == ([], 0)
-    # Between two calls are 50 ticks of 2 ns. A call of MPI_Comm_rank becomes no record, so the computations before and
+    # Between two calls are 50 ticks of 2 ns. Weft ignores the call of MPI_Comm_rank, so the computations before and
     # after it become one. 9 further calls follow at each rank, and 2 more at each odd rank.
     gaps = 4 * (2 + 9) + 2 * 2
     assert facts["compute_ns"] == gaps * 50 * 2

@@ -160,7 +160,7 @@ def test_a_phase_that_is_not_judged_is_no_example_of_anything(
 ) -> None:
     """A phase that Weft cannot judge has no savings, and is marked in table and figure.
 
-    It does not count for the saturation load of the network.
+    The phase gives no saturation load of the network.
     """
     assert day.summaries[0]["saturated"] is False
     open_ = [phase | {"saturated": None} for phase in day.summaries[0]["phases"]]

@@ -502,7 +502,7 @@ def test_what_was_not_kept_is_asked_for_by_its_key(tmp_path: Path, kind: str) ->
     results = weft.load(PLAIN).run(tmp_path / "out")
     with pytest.raises(weft.ResultsError, match=KEPT[kind].replace(".", r"\.")) as caught:
         drawn(kind, results)
-    # the remedy names no command, because Python knows no scenario file for it
+    # the remedy names only the setting, and no command, because in Python the scenario file is unknown
     assert caught.value.help.startswith("set measure.")
     assert "in another folder" in caught.value.help
 

@@ -127,7 +127,7 @@ def refused(path: Path) -> weft.ScenarioError:
 
 
 def test_a_function_gives_the_numbers_of_the_pattern_that_it_describes(ideas: Path) -> None:
-    """Terminal s sends to s + 5. In one run a function says this, in the other a matrix. The results are equal."""
+    """A pattern gives the same results as a function and as a matrix. In both runs, terminal s sends to s + 5."""
     rows = [[float(d == (s + 5) % 32) for d in range(32)] for s in range(32)]
     known = weft.load(SCENARIO, matrix=rows).run(ideas / "known").summaries[0]
     ours = weft.load(scenario(ideas, "neighbour")).run(ideas / "ours").summaries[0]

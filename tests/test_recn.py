@@ -50,8 +50,8 @@ def test_queues_set_aside_free_the_cold_flows_as_a_queue_per_destination_does(su
 def test_the_summary_counts_tokens_and_queues(summaries: list[dict[str, Any]]) -> None:
     recn = summaries[3]
     given, returned, at_end = (recn[f"set_aside_{key}"] for key in ("tokens", "tokens_returned", "queues_at_end"))
-    # tokens that were not returned belong to queues, or are in flight on a channel (at most 3 each): a mesh of 16
-    # routers has 48 channels, and 16 from terminals
+    # tokens that were not returned belong to queues at the end, or are in flight on a channel, at most 3 on each of 64
+    # channels: 48 between the 16 routers of a mesh, and 16 from terminals
     assert 0 <= given - returned - at_end <= 64 * 3
     assert given > 0
     assert 0 < recn["set_aside_queues_mean"] <= 64 * 3

@@ -29,7 +29,8 @@ AT_LIMIT = {"measure.warmup": "auto", "measure.warmup_limit": "13200cycles", "tr
     "links.default.latency": "500cycles",
     "links.default.buffer": "1100flits",
 }
-# Overrides with which a packet waits for a link to wake longer than the window of 200 cycles and its drain last.
+# Overrides with which a link takes longer to wake than the window of 200 cycles and the drain last. A packet that waits
+# for the link is therefore not delivered.
 SHORT = {
     "power.policy": {"idle_timeout": {"idle": "5us", "transition": "5us"}},
     "traffic.load": 0.002,

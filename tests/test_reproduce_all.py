@@ -156,8 +156,8 @@ def test_the_page_of_boards_counts_every_claim() -> None:
 def test_every_figure_and_table_of_the_papers_has_a_drawing() -> None:
     """Each figure and table of the papers is reproduced.
 
-    The test has the number of the last figure and of the last table of each paper. Letters after numbers are parts of
-    figures.
+    The test has the number of the last figure and of the last table of each paper. A figure with several parts has a
+    letter after its number.
     """
     for name, (figures, tables) in {
         "tcep": (15, 2),

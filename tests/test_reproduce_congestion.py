@@ -264,8 +264,8 @@ def test_memory_that_is_needed_and_its_break_even() -> None:
     have 2 MiB.
 
     On the torus, 1q uses 4 nJ/bit, and DBBM with the policy ladder uses half of 1.2 nJ/bit. This combination saves 1 -
-    0.6 / 4 = 85 %, which is 0.85 / 0.15 times its power of 1,000 W. The saved power, divided by 2,048 KiB, is the
-    break-even.
+    0.6 / 4 = 85 %, which is 0.85 / 0.15 times its power of 1,000 W. The saved power divided by 2,048 KiB is the
+    break-even power per KiB.
     """
     table = all_combinations.memory(ideal())
     assert table["needed [KiB/port]"].unique().to_list() == [32.0]

@@ -83,8 +83,8 @@ def test_bounds_are_those_worked_out_by_hand() -> None:
     with an intermediate group.
 
     With h = 1, a group of 2 terminals sends w = 2 times the load per terminal over the only intermediate group. A
-    global channel carries this traffic of two groups: of one on the first half of its path, of the other on the second
-    half. Therefore the bound is 1 / (2 * 2).
+    global channel carries this traffic of two groups: traffic of one group on its way to the intermediate group, and
+    traffic of the other on its way from there. Therefore the bound is 1 / (2 * 2).
     """
     bounds = [round(valiant_bound(6, shift).load, 3) for shift in range(1, 13)]
     assert bounds == [0.493, 0.329, 0.247, 0.197, 0.164, 0.141, 0.141, 0.164, 0.197, 0.197, 0.164, 0.141]

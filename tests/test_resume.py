@@ -270,7 +270,7 @@ def test_a_damaged_point_is_run_again(small: Path, tmp_path: Path) -> None:
 
 
 class Unsaved:
-    """A result that writes only one file. If `full`, the disk is then full."""
+    """A result that writes one file. If `full` is true, the disk is full after this file."""
 
     stalled = "stuck"
 

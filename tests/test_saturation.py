@@ -217,7 +217,7 @@ def test_what_was_found_is_not_run_again(small: Path, tmp_path: Path) -> None:
 def test_seeds_vote(saturated: str, stuck: str, over: bool | None) -> None:
     """A load is saturated if at least half of its seeds are.
 
-    A stalled run counts as saturated. The load has no verdict if it depends on seeds that have none.
+    A stalled run counts as saturated. The load has no verdict if the majority depends on seeds that have none.
     """
     judged = {"1": True, "0": False, "?": None}
     runs = {

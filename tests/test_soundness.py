@@ -600,7 +600,7 @@ def test_several_seeds_tell_chance_from_changes(tmp_path: Path) -> None:
 def test_a_saving_is_against_links_always_on_that_were_measured_and_deliver_the_same(tmp_path: Path) -> None:
     """If requests wait for links that wake, fewer flits are delivered than with always-on links.
 
-    The energy that these fewer flits would take on always-on links is therefore no fair reference.
+    Therefore the energy of only these flits on always-on links must not be the reference for a saving.
     """
     on = PLAIN | {"energy_total_j": 10.0, "energy_total_fj": "10", "energy_always_on_fj": "10", "links_on_mean": 1.0}
     asleep = PLAIN | {"energy_total_fj": "9", "energy_always_on_fj": "10", "links_on_mean": 0.5}

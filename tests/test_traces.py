@@ -41,7 +41,8 @@ def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 # and 3 ints, sends of 1, 2 and 3 ints, 16 + 16 + 4 sends of one int, and 3 * 4 persistent sends of 5 ints. A prefix sum
 # of one int is 3 messages on 4 ranks, and 1 message on each half of the ranks. The communicator `copy` and the two
 # halves have 4 + 4 calls of each collective. The program calls barriers and all-reduces twice, and also each collective
-# that exists with and without different sizes. `half` adds 3 barriers. Rows and single ranks add 4 + 4 broadcasts.
+# that exists with and without different sizes. `half` adds 3 barriers. Communicators of rows and of single ranks add 4
+# + 4 broadcasts.
 TOTALS: list[tuple[str, tuple[int, int, int], dict[str, int]]] = [
     ("sst_dumpi_selftest", (4, 4, 4 * 4), {"barrier": 4, "all_reduce": 4}),
     ("sstmacro_testbgp.tar.xz", (7, 7 * 6 * 14, 418_656), {"all_to_all": 49, "barrier": 21}),

@@ -147,8 +147,8 @@ def test_transpose_accepts_more_than_the_bound_and_agrees() -> None:
 def test_rows_without_a_bound_and_with_a_sampled_one_are_judged(load: float, routing: Any) -> None:
     """Rows without an exact bound have a verdict.
 
-    At load 0 no terminal sends, so there is no bound. A dragonfly of 5,256 terminals has too many paths, so its bound
-    is only estimated from a sample.
+    At load 0 no terminal sends, so the channels give no bound of the load. A dragonfly of 5,256 terminals has too many
+    paths, so its bound is only estimated from a sample.
     """
     large = {
         "topology": {
@@ -292,8 +292,10 @@ def test_a_bad_row_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_row_without_a_known_bound_is_judged_by_what_was_offered() -> None:
-    """If the bound is unknown, because no terminal sends at the beginning of the run or because the network has too many
-    paths, the offered load replaces the bound."""
+    """The bound is unknown if no terminal sends at the beginning of the run, or if the network has too many paths.
+
+    The accepted load is then compared only with the offered load.
+    """
     unknown = replace(ours(accepted=0.4), bound=None)
     assert judge(a_case("order"), unknown).answer == "agrees"
 

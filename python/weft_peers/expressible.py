@@ -1,4 +1,4 @@
-"""Helpers of imports and validation: quantities of scenarios, and an exception for models that Weft lacks."""
+"""Helpers for imports and validation: a function that writes quantities, and an exception for lacking models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class NotExpressible(Exception):  # noqa: N818 - it is no error, it is an answer
 
 
 def amount(value: float | str, unit: str) -> str:
-    """Return a quantity in the form of scenarios, with its unit.
+    """Return a quantity as scenarios write it: a number with its unit.
 
     Examples
     --------

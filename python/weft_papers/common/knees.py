@@ -20,7 +20,7 @@ ACCEPTED = 0.95
 # A load is beyond the knee if the latency at this load exceeds the lowest latency of the curve times this factor.
 STEEP = 3.0
 _LOAD = "traffic.load"
-# The two loads around a knee are close enough if they differ by at most this share of the upper load.
+# A knee needs no more loads if the two loads around it differ by at most this share of the upper load.
 _CLOSE = 0.02
 
 

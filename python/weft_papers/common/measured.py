@@ -29,7 +29,7 @@ def unsettled() -> pl.Expr:
 class Measured:
     """The measurements of a reproduction: a frame for each experiment that was run.
 
-    Two objects are equal only if they are the same object. Therefore functions can use an object as the key of a cache.
+    Objects are compared by identity, not by contents. Therefore functions can use an object as the key of a cache.
 
     Attributes
     ----------

@@ -156,8 +156,8 @@ class Paper:
     def needed(self, figures: Iterable[Figure], *, quick: bool = False) -> list[Experiment]:
         """List the experiments that these figures need, in the paper's order.
 
-        If `figures` are all figures of the paper, the list includes experiments that only claims need. In that case a
-        quick run omits experiments that must be requested (`Experiment.asked`).
+        If `figures` are all figures of the paper, the list includes experiments that only claims need. From the list
+        for all figures, a quick run omits experiments that must be requested (`Experiment.asked`).
         """
         chosen = list(figures)
         if len(chosen) == len(self.figures):

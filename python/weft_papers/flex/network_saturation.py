@@ -93,9 +93,9 @@ def knee(rows: pl.DataFrame, curve: str) -> float:
 def bounds(rows: pl.DataFrame, curve: str) -> Saturation:
     """Return bounds of the saturation of a curve, as the docstring of this module defines it.
 
-    Beyond saturation some networks accept less than at lower loads. Therefore the highest accepted load counts. A point
-    that had not settled is possibly saturated. Therefore the lower bound is the highest accepted load of the points
-    below it.
+    Beyond saturation some networks accept less than at lower loads. Therefore the saturation is the highest load that
+    was accepted at any of these points. A point that had not settled is possibly saturated. Therefore the lower bound
+    is the highest accepted load of the points below it.
 
     Raises
     ------

@@ -95,8 +95,9 @@ def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[
     """Count paths of two links between routers, in FleX networks of several widths.
 
     Source and destination differ in `differ` of the coordinates x and y. They are in the same layer if `same_layer` is
-    true, otherwise in different layers. The keys of the result are the widths of a network. A value lists each axis (0
-    is x, 1 is y) along which the routers can differ, with the set of the path counts that occur.
+    true, otherwise in different layers. The keys of the result are the widths of a network. A value of the result lists
+    each axis (0 is x, 1 is y) along which the routers can differ, with the set of all numbers of paths that were
+    counted.
     """
     found = {}
     for nx, ny, _ in _SOME:
@@ -111,7 +112,8 @@ def _counted(same_layer: bool, differ: int) -> dict[tuple[int, int], list[tuple[
 def _path_rule(printed: str, same_layer: bool, differ: int, of: Callable[[int, int, int], int]) -> Rule:
     """Make a rule for the paper's formula for the number of paths between two routers.
 
-    The arguments of the formula `of` are the two widths, and the width along the axis in which the routers differ.
+    `of` is the formula. Its arguments are the two widths of the network, and the width along the axis in which the
+    routers differ.
     """
 
     def counted(_: Measured) -> tuple[bool, str]:

@@ -34,7 +34,8 @@ MISROUTES = {
     "current_router": "global at once",
     "source_router": "none",
 }
-# Experiments that rules read. `_as_read` replaces the points of OFAR in them with the points of a reading.
+# Experiments that rules read. `_as_read` replaces the points of OFAR in these experiments with the points of one
+# reading.
 _SATURATION, _TRANSIENTS, _SCARCE = "saturation", "transients", "scarce"
 _PB = {"dragonfly_pb": {"sensor": "class_credits", "threshold": "0flits"}}
 # The paper offers 1 phit/(node cycle) of uniform traffic. A flit here has 8 phits, so the load in flits is 0.125.

@@ -36,7 +36,8 @@ _BYTE = "66667fs"
 # Printed increases of run times [share]: the minimum and the maximum if the latency rises from 1 to 2 us, and the
 # increase of each application if the latency rises from 1 to 4 us.
 _DOUBLED, _FOUR = (0.01, 0.03), {NEKBONE: 0.02, BIG_FFT: 0.11}
-# Causes of missed claims. They name increases with longer gaps (computing times), from `increase` for one iteration.
+# Causes of missed claims. They name increases of run time with longer gaps (computing times), computed with `increase`
+# for one iteration.
 _CAUSES = {
     NEKBONE: "our gaps are short compared with the 27 latencies of an iteration: with gaps x 6 the increase is +2.0 %",
     BIG_FFT: "our gaps are short compared with the 32 latencies of an iteration: with gaps x 10 the increase is +10.5 "

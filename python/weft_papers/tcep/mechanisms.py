@@ -27,8 +27,8 @@ LITERAL = "SLaC, literal low threshold"
 COMBINED = "TCEP and DVFS"
 # Name of our own policy `fewest_links`, which is not in the paper.
 OWN = "fewest links"
-# Mechanisms whose points have a second row in the frame, for links at the lowest rates that carry their loads. For
-# each, the name of the mechanism in the second row.
+# Mechanisms whose points have a second row in the frame, with the energy for links at the lowest rates that carry their
+# loads. For each, the mechanism's name in the second row.
 _RATED = {BASELINE: DVFS, TCEP: COMBINED}
 # The paper's name of each mechanism, by the power policy.
 _MECHANISMS = {

@@ -30,7 +30,7 @@ _SHARE = "Share of active links"
 # DVFS only slows links down and keeps all links on, so the point of the baseline is also the point of DVFS.
 _LABELS = {BASELINE: f"{BASELINE}, {DVFS}", SLAC: SLAC, TCEP: TCEP, OWN: OWN}
 _LINES = ("oracle", "bound")
-# The latency axis extends beyond the outermost points by this share of their distance, on both sides.
+# The latency axis extends beyond the first and the last point by this share of the distance between the two.
 _ROOM = 0.06
 
 

@@ -37,7 +37,7 @@ _BOUNDS = {
     "T-058": (0.8, "0.8889 (441 of 496)"),
     "T-059": (0.9, "0.9474 (470 of 496)"),
 }
-# The curve of Fig. 4 counts as falling if no value is higher than the previous one by more than this.
+# The curve of Fig. 4 counts as falling if no value exceeds the previous value by more than this random variation.
 _NOISE = 0.01
 
 

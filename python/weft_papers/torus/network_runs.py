@@ -53,7 +53,7 @@ COLUMNS: dict[str, Any] = {
     "busy": pl.Float64,
     "busy_of_tasks": pl.Float64,
 }
-# Number of seeds with which a full run simulates each set.
+# Seeds with which a full run simulates each set of applications.
 _SEEDS = list(range(1, 31))
 
 _SHORT = {"measure.warmup": "8us", "measure.window": "8us"}

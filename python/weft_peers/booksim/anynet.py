@@ -110,8 +110,8 @@ def _is_number(word: str) -> bool:
 def shortest(wiring: Wiring, name: str) -> Callable[[int, int], int]:
     """Return a function that takes a router and a destination router, and returns the next hop of BookSim2's `min`.
 
-    Paths have the least latency. Among paths of equal latency, BookSim2 takes the one that its search, which visits
-    routers in ascending order, finds first.
+    `min` takes a path with the least latency. Among paths of equal latency, it takes the one that BookSim2's search
+    finds first, which visits routers in ascending order.
 
     Raises
     ------

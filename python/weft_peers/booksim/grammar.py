@@ -24,7 +24,8 @@ Value = int | float | str
 # A comment line in a file with sections begins with one of these characters.
 _REMARKS = (";", "#", "//")
 
-# Kinds of tokens, each with its pattern. The kind with the longest match counts; of equal matches, the first kind.
+# Kinds of tokens, each with a regular expression. At each place, the kind with the longest match counts; if matches
+# have equal length, the first of their kinds counts.
 _LEXEMES = (
     ("comment", re.compile(r"//[^\n]*")),
     ("blank", re.compile(r"[ \t\r]+")),
@@ -56,7 +57,7 @@ class Assignment:
 
     @property
     def kind(self) -> Kind:
-        """Type of the value according to the grammar."""
+        """Type that the grammar gives to the value: text, integer or floating-point number."""
         return "text" if isinstance(self.value, str) else "int" if isinstance(self.value, int) else "float"
 
 

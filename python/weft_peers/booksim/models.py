@@ -53,8 +53,8 @@ class Routing:
     differs: str = ""
 
 
-# A packet uses VC 0 before the global link, and VC 1 on the global link and after it. Other VCs serve only injection,
-# and the last one ejection.
+# In BookSim2 a packet uses VC 0 before the global link, and VC 1 on the global link and after it. Other VCs are used
+# only for injection, and the last VC only for ejection.
 _DRAGONFLY_MIN = Routing({"dragonfly_minimal": {}}, {"local": 2, "global": 1}, {"ejection_vcs": 1}, least_vcs=2)
 # BookSim2's UGAL chooses the minimal path if q_min <= 2 q_detour + 30, independent of the hops of the two paths. Our
 # rule weighs the queues by the hops. The difference matters if q_min is large, at a global link of the source router.

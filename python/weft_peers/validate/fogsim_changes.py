@@ -4,8 +4,8 @@ Such rows have latencies by time of sending, instead of a mean latency.
 
 The field ``pattern`` of such a row is, for example, ``transient UN->ADV+2``. The pattern changes
 ``transientTrafficCycle`` cycles after the warm-up. ``packet_latency`` is a list of bins in the form ``cycle after the
-change:latency:share of misrouted packets``. The first bins are before the change. FOGSim's numbers are means over the
-packets of all its seeds.
+change:latency:share of misrouted packets``. The list begins with bins before the change. FOGSim's numbers are means
+over the packets of all its seeds.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Pair:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence on when the first row settles, for a pair whose order differs between Weft and the peer."""
+        """Return a sentence with the settling times of the first row, for an order that differs from the peer's."""
         first, second = self.first, self.second
         return (
             f"settles {_WORDS[self.ours]} {second.name} ({first.ours:g} and {second.ours:g} cycles), "

@@ -30,7 +30,7 @@ insert into StringIds values(2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDev
 
 
 def export(folder: Path, rank: int) -> None:
-    """Write the export of a rank.
+    """Write the synthetic export of Nsight Systems for one rank.
 
     Parameters
     ----------
