@@ -23,8 +23,8 @@ GOLDEN = Path(__file__).parent / "data" / "golden"
 
 # Budget of CPU time of each test file [s]. The entry `others` is the budget of each file that is not listed.
 BUDGETS = Path(__file__).parent / "data" / "cpu_budget.json"
-# The table of CPU times shows files with at least SHOWN seconds. It is printed if all tests together used at least
-# WORTH_A_TABLE seconds of CPU time.
+# The table of CPU times shows files with at least SHOWN seconds. The table is printed if all tests together used at
+# least WORTH_A_TABLE seconds of CPU time.
 SHOWN, WORTH_A_TABLE = 5.0, 60.0
 
 # The test files that take longest, longest first. A pytest worker runs a whole file, so long files must not start last.

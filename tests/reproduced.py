@@ -62,7 +62,7 @@ def frame(*parts: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _curve(full: float, least: float, growth: float, links: float) -> Callable[[float], dict[str, Any]]:
-    """Make the function that returns a mechanism's values at a load. It accepts loads up to `full`.
+    """Make the function that returns a mechanism's values at a load. The mechanism accepts loads up to `full`.
 
     Active links and energy grow with the load.
 

@@ -42,7 +42,7 @@ KEYS: dict[str, Any] = {
 
 
 def _point(policy: Any, load: float, power_w: float, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Make a settled point of a policy. With always-on links, the network would draw 2 kW and 1 kW times the load."""
+    """Make a settled point of a policy. With always-on links, the network would draw 2 kW plus 1 kW times the load."""
     return steady_point(
         policy, load, **{"power_mean_w": power_w, "power_always_on_mean_w": 2000.0 + 1000 * load} | more
     )

@@ -93,7 +93,7 @@ def test_a_point_that_is_not_sound_is_never_used(
     assert raised.value.what.startswith(f"nothing can be billed: load 0.3 {reason}")
     assert raised.value.help.startswith(remedy.replace("ROOT", str(results.root)))
     assert ("load" in raised.value.help) == ("; a new load must also be" in raised.value.help)
-    # a flaw at a load that the profile does not name is no reason to refuse the bill
+    # Weft makes a bill in spite of a flaw at a load that the profile does not name
     assert results.bill(NIGHT).frame["power_kw"].to_list() == [1.0]
 
 

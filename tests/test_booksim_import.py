@@ -632,7 +632,7 @@ def test_a_zero_load_latency_of_too_many_paths_is_reported_with_its_error(
 
 
 def test_runs_of_batches_are_points_each() -> None:
-    """BookSim2 runs 3 simulations of 2 batches each. The import makes a point for each of the 3 x 2."""
+    """BookSim2 runs 3 simulations of 2 batches each. The import makes a point for each of the 3 x 2 batches."""
     batch = imported("cmesh.cfg", "sim_type=batch", "sim_count=3", "batch_count=2", "seed=5")
     assert batch["sweep"] == {"seed": list(range(5, 5 + 3 * 2))}
     assert "write batch_count = 33; or less" in refused(

@@ -1,6 +1,6 @@
 """Tests comparisons of points whose windows cover different cycles.
 
-The random offered loads of such points differ.
+Such points have different offered loads, because packets are created at random.
 """
 
 from __future__ import annotations

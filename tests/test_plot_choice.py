@@ -184,7 +184,7 @@ def test_results_of_one_name_are_reported_apart_by_their_folders(made_up: Result
 def test_series_of_several_results_carry_what_only_one_of_them_set(
     recorded: Results, small: Path, tmp_path: Path
 ) -> None:
-    """Neither of two sweeps is over the policy, but their scenarios have different policies.
+    """Neither of two sweeps varies the policy, but their scenarios have different policies.
 
     Curves therefore have the policy in their labels, and points can be chosen by it.
     """

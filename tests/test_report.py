@@ -230,7 +230,7 @@ def test_half_widths_are_those_of_the_run_or_of_the_seeds(small: Path, tmp_path:
     (curve,) = collect(Sources([several]))["curves"]
     for points, half in zip(curve["points"], curve["half"]["packet_latency_mean_cycles"], strict=True):
         means = [several.summaries[point]["packet_latency_mean_cycles"] for point in points]
-        # Student's t with two degrees of freedom
+        # 4.3027 is the quantile of Student's t with two degrees of freedom
         assert half == pytest.approx(4.3027 * np.std(means, ddof=1) / np.sqrt(3), rel=1e-3)
     alone = weft.load(small, overrides=one_curve).run(out=tmp_path / "alone")
     (curve,) = collect(Sources([alone]))["curves"]

@@ -331,9 +331,9 @@ def few_ranks(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def few() -> list[Experiment]:
-    """Return all experiments, made tiny, except those that change a factor.
+    """Return all experiments, made tiny.
 
-    Of the latter, only the experiment that changes nothing on the torus is included.
+    Of the experiments that change a factor, only the one that changes nothing on the torus is included.
     """
     factors = {each.name for each in one_factor.EXPERIMENTS} - {"torus-as-is"}
     return [tiny(each) for each in PAPER.experiments if each.name not in factors]

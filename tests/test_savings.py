@@ -149,7 +149,7 @@ def test_the_lower_load_that_is_reported_where_latencies_still_grow_settles(
 ) -> None:
     """In a very short window, queues are short, so that they seem to have settled.
 
-    That the load is too high is visible only in latencies, which grow during the window.
+    The load is nevertheless too high: latencies grow during the window.
     """
     file = tmp_path / "growing.yaml"
     file.write_text(

@@ -301,7 +301,7 @@ def test_sweeps_too_large_together_run_one_after_the_other(tmp_path: Path, monke
 def test_sweeps_that_wait_for_memory_continue_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second sweep does not fit into memory while the first one runs.
 
-    The third would fit, but begins after the second.
+    The third sweep would fit, but begins after the second.
     """
     size = memory.estimates(sweep(0.1).points)[0]
     begun, waits = Event(), Event()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft._engine import Finished, Point
 
 # Program that runs a command of Weft with a limit on file sizes, which has the same effect as a full disk. Python
-# ignores the signal that the limit sends.
+# ignores the signal that the operating system sends at the limit.
 LIMITED = """
 import resource, sys, weft.cli
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))

@@ -28,7 +28,7 @@ sweep: {traffic.load: [0.05, 0.1]}
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> Path:
-    """Write the file of a sweep with two points. Each has two jobs, of which one ends."""
+    """Write the file of a sweep with two points. Each point has two jobs, of which one ends."""
     path = tmp_path / "two.yaml"
     path.write_text(JOBS, encoding="utf-8")
     return path

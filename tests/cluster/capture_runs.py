@@ -244,7 +244,7 @@ def test_each_call_of_mpi_is_recorded_refused_or_local(library: Path) -> None:
         r"Reduce_local|Register_datarep|Test_cancelled|Message_(c2f|f2c)|Request_(c2f|f2c)|Grequest_complete|"
         r"(Open|Close)_port|(Publish|Unpublish|Lookup)_name)$"
     )
-    # the library need not refuse these: a program needs windows or matched probes for them, which the library refuses
+    # the library does not refuse these functions, because they need windows or matched probes, which it refuses
     behind = {"Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "Mrecv", "Imrecv"}
     behind |= {"Rput", "Rget", "Raccumulate", "Rget_accumulate"}
     assert sorted(name for name in left - behind if not local.match(name)) == []

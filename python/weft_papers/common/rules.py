@@ -195,7 +195,7 @@ def approx(
     unit: str = "",
     cause: str = UNKNOWN,
 ) -> Rule:
-    """Make a rule: the measured value must differ from the printed one by at most a share.
+    """Make a rule: the measured value must differ from the printed one by at most the share `within`.
 
     `of` can also return a remark on the value.
     """

@@ -27,7 +27,7 @@ def utilisations() -> dict[str, float]:
 
 
 def fig5(measured: Measured) -> Drawing:  # noqa: ARG001 # as all figures
-    """Draw Fig. 5: total load of all channels after the removal of each link."""
+    """Draw Fig. 5: total load of all channels, before and after one of two links is switched off."""
     sums = utilisations()
     drawing = style.canvas("Fig. 5: choice between two links to switch off", [], width=style.COLUMN, height=2.0)
     axes = drawing.add_subplot()

@@ -1,7 +1,7 @@
 """Judges claims about SLaC under both interpretations of its low threshold.
 
-In one interpretation, stages never go off. In the literal one, a stage goes off if its buffers are filled less than the
-threshold.
+In one interpretation, stages never go off. In the literal interpretation, a stage goes off if its buffers are filled
+less than the threshold.
 """
 
 from __future__ import annotations

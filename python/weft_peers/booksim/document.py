@@ -72,7 +72,7 @@ def _section(name: str, parts: Sequence[Part]) -> list[str]:
 def _entry(name: str, value: Any, indent: str) -> list[str]:
     """Return the YAML lines of an entry.
 
-    If one line is too short, each entry of a mapping or a list has its own line.
+    If the entry does not fit into one line, each part of its mapping or list has its own line.
     """
     line = f"{indent}{name}: {flow(value)}"
     if isinstance(value, dict) and value and len(line) > _WIDTH:

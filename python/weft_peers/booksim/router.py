@@ -25,7 +25,7 @@ _MOST_STEPS = 16
 
 _STAGES = ("routing_delay", "vc_alloc_delay", "sw_alloc_delay", "st_prepare_delay", "st_final_delay")
 
-# Keys that must be 0 to be equal to Weft's router. For each, the consequence if BookSim2 has another value.
+# Keys of which Weft's router has only the value 0. For each key, the text of the warning about any other value.
 _OFF = {
     "vc_busy_when_full": "a head may take a VC before it has a credit: saturation may differ",
     "vc_prioritize_empty": "Weft does not prefer empty VCs: saturation may differ",
