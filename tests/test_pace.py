@@ -1,5 +1,4 @@
-"""Tests the estimate of a run's total time from its first cycles, also if the run rarely updates its count of cycles.
-"""
+"""Tests the estimate of a run's total time from its first cycles, also if the run rarely updates its count of cycles."""
 
 from __future__ import annotations
 

@@ -247,9 +247,7 @@ class _PlainLog(LogLocator):
         ticks = super().tick_values(vmin, vmax)
         if len(ticks):
             return ticks
-        powers = (
-            LogLocator()
-        )  # on a short axis matplotlib leaves out powers of ten, and would draw no ticks at 2 and 5
+        powers = LogLocator()  # on a short axis matplotlib leaves out powers of ten, and would draw no ticks at 2 and 5
         powers.set_axis(self.axis)
         return powers.tick_values(vmin, vmax)
 
