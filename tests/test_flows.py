@@ -90,7 +90,7 @@ def test_check_names_the_bound_only_where_a_destination_is_sent_too_much(
     others = 0.2 / 35 * (9 * 27 + 26 * 26)
     assert main(["check", path]) == 0
     lines = next(line for line in capsys.readouterr().out.splitlines() if head in line)
-    assert lines.endswith(f"{(1 + others) / 36:.4g}")
+    assert lines.endswith(f"{(1 + others) / 36:.4g} of 0.2 that the terminals send, mean over terminals")
     assert main(["check", path, "--set", "traffic.load=0.05"]) == 0
     assert head not in capsys.readouterr().out, "0.45 and 0.04 are less than 1"
 

@@ -17,7 +17,7 @@ from weft.errors import ScenarioError
 from weft.results import bill_plan
 from weft.results.quantities import TOLERANCE
 from weft.results.store import Store
-from weft.runs import beacon, memory, watch
+from weft.runs import beacon, memory, overload, watch
 from weft.runs.checkpoints import Checkpoints
 from weft.runs.how import How
 from weft.scenario.python_models import warn_if_slow
@@ -45,6 +45,8 @@ _COUNTED_CYCLES = 1000
 # `power.policy` is not one of these keys, because some routings do not work with every policy, and because some
 # policies start with links off.
 _FREE = ("name", "seed", "measure", "power.prices", "traffic.load", "traffic.loads")
+# Of these keys, those that change facts if terminals have different loads: the facts are weighted by the loads.
+_LOADS = ("traffic.load", "traffic.loads")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,13 @@ class Implied:
 
         - ``terminals``, ``routers``, ``radix_ports``, and ``links`` by class.
         - ``diameter_hops``, ``mean_hops``, ``zero_load_latency_cycles``.
-        - ``channel_load_bound`` [flits/terminal/cycle].
+        - ``channel_load_bound`` [flits/terminal/cycle]: load of the terminals that send most, at which the fullest
+          channel is full.
+        - ``load``, ``load_bound``: the load by which results name the first point, and the value of this load at which
+          the fullest channel is full, if all loads change in proportion.
+        - ``accepted_load_bound``, ``mean_load``: the load that the destinations can accept at the loads of the first
+          point, and the load that its terminals send, both as means over the terminals. ``None`` if the destinations do
+          not limit the load; ``mean_load`` can also be unknown.
         - ``vc_classes``.
         - ``hints``: settings of buffers that limit what links carry, each with ``path``, ``what`` and ``help``.
         - ``memory_most_bytes``: memory with all buffers full.
@@ -178,17 +186,21 @@ class Sweep:
         bill_plan.check(self.points)
         if not force_memory:
             memory.refuse_too_much(self.points, jobs=jobs, threads=1, blocks=0)
-        implied = [Implied(points, points[0].imply() | _memory(points[0])) for points in self._alike()]
+        implied = [Implied(points, _facts(points[0])) for points in self._alike(by_load=True)]
         if threads is not None:
             for each in implied:
                 each.facts["work"] = each.points[0].work(threads, _COUNTED_CYCLES)
         return implied
 
-    def _alike(self) -> list[list[Point]]:
-        """The points, in groups that have the same network, routing, power policy and pattern."""
+    def _alike(self, *, by_load: bool = False) -> list[list[Point]]:
+        """Groups of points with the same network, routing, power policy and pattern.
+
+        If `by_load`, terminals with different loads also keep the ratio of their loads within a group.
+        """
         alike: dict[str, list[Point]] = {}
         for point in self.points:
-            alike.setdefault(_essence(point.resolved), []).append(point)
+            kept = _LOADS if by_load and overload.own_loads(point.resolved) else ()
+            alike.setdefault(_essence(point.resolved, kept), []).append(point)
         return list(alike.values())
 
     def run(
@@ -516,18 +528,24 @@ class Sweep:
         return slurm_search.submit(search, slurm or slurm_jobs.SlurmJobs(), how, ())
 
 
+def _facts(point: Point) -> dict[str, Any]:
+    """The facts of `Implied` of a point."""
+    facts = point.imply()
+    return facts | overload.compared(point, facts) | _memory(point)
+
+
 def _memory(point: Point) -> dict[str, int]:
     """Memory that a run of the point needs, with the keys of the facts of `Implied`."""
     return {f"memory_{key}": size for key, size in point.memory(1, 0).items()}
 
 
-def _essence(resolved: dict[str, Any]) -> str:
-    """The resolved scenario (with all defaults) without the keys in `_FREE`, as a string.
+def _essence(resolved: dict[str, Any], needed: Sequence[str] = ()) -> str:
+    """The resolved scenario as a string, with only those keys in `_FREE` that are `needed`.
 
-    Points with equal strings have the same facts of `Implied`.
+    Points with equal strings have the same facts of `Implied`, if `needed` has the loads of terminals that differ.
     """
     kept = json.loads(json.dumps(resolved))
-    for path in _FREE:
+    for path in (each for each in _FREE if each not in needed):
         *parents, last = path.split(".")
         place = at(kept, ".".join(parents)) if parents else kept
         if isinstance(place, dict):

@@ -10,6 +10,7 @@ from weft.cli.explain import two_ways
 from weft.cli.slowly import slowly
 from weft.results import quantities as q
 from weft.results import si_units
+from weft.runs import overload
 from weft.runs.memory import text as size
 from weft.text.columns import columns
 from weft.text.labels import label
@@ -50,6 +51,8 @@ _SI_HEADS = {
     "channel_load_bound": "channel-load bound [Gb/s per terminal]",
     "accepted_load_bound": "load that the destinations can accept [Gb/s per terminal]",
 }
+# Loads that are converted to SI units with the facts above.
+_SI_LOADS = ("load", "load_bound", "mean_load")
 _SI = "si: "
 # Keys of the standard errors of facts that are computed from a sample of paths.
 _ERRORS = {
@@ -136,7 +139,7 @@ def main(options: argparse.Namespace) -> int:
     found = _bounds(sweep, estimate=options.estimate)
     for line in _programs(sweep, found):
         print(line)
-    of_points = [*warned.lines(sweep.points), *warned.listed(_too_short(sweep, found), len(sweep))]
+    of_points = [*warned.lines(sweep.points), *warned.listed(_found(sweep, implied, found), len(sweep))]
     if values := [*of_points, *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *values]))
     return DONE
@@ -157,6 +160,11 @@ def _too_short(sweep: Sweep, found: Mapping[str, Sequence[Bounds]]) -> list[dict
     return [warning for warning in warnings if warning is not None]
 
 
+def _found(sweep: Sweep, implied: Sequence[Implied], found: Mapping[str, Sequence[Bounds]]) -> list[dict[str, str]]:
+    """Warnings that only `weft check` gives: about loads that are too high, and windows that are too short."""
+    return [*overload.warnings((each.points, each.facts) for each in implied), *_too_short(sweep, found)]
+
+
 def _document(sweep: Sweep, implied: list[Implied], *, estimate: bool) -> dict[str, Any]:
     """JSON document of the check.
 
@@ -169,7 +177,7 @@ def _document(sweep: Sweep, implied: list[Implied], *, estimate: bool) -> dict[s
         {"points": len(each.points), "coordinates": each.points[0].coordinates, "facts": each.facts} for each in implied
     ]
     of_points = [warning for point in sweep.points for warning in point.warnings]
-    of_points += _too_short(sweep, _bounds(sweep, estimate=estimate))
+    of_points += _found(sweep, implied, _bounds(sweep, estimate=estimate))
     warnings = {json.dumps(warning, sort_keys=True): warning for warning in of_points}
     return {"points": len(sweep), "implied": groups, "warnings": list(warnings.values())}
 
@@ -289,7 +297,8 @@ def _in_si(facts: dict[str, Any]) -> dict[str, Any]:
     sampled = facts["sampled"]
     if sampled:
         sampled = sampled | {error: times(sampled[error], microseconds), interval: times(sampled[interval], gbps)}
-    loads = {key: times(facts[key], gbps) for key in _SI_HEADS if key != "zero_load_latency_cycles"}
+    heads = [key for key in _SI_HEADS if key != "zero_load_latency_cycles"]
+    loads = {key: times(facts[key], gbps) for key in (*heads, *_SI_LOADS)}
     latency = {"zero_load_latency_cycles": times(facts["zero_load_latency_cycles"], microseconds)}
     return facts | loads | latency | {"sampled": sampled}
 
@@ -412,6 +421,8 @@ def _fact(facts: dict[str, Any], key: str) -> str:
         return f"{value:.4g} +- {sampled[_ERRORS[key]]:.1g}"
     if key == "channel_load_bound":
         return _bound(facts)
+    if key == "accepted_load_bound":
+        return _accepted(facts)
     if key in ("mean_hops", "zero_load_latency_cycles") and facts["has_replies"]:
         return f"{_text(value)}, of requests and replies"
     return size(value) if key.endswith("_bytes") else _text(value)
@@ -422,13 +433,32 @@ def _bound(facts: dict[str, Any]) -> str:
 
     The string includes the confidence interval if paths were sampled.
     """
-    value, sampled = facts["channel_load_bound"], facts["sampled"]
+    bound, converted, sampled = facts["channel_load_bound"], facts["load_bound"], facts["sampled"]
+    factor = 1.0 if converted is None else converted / bound
+    value = bound * factor
     shown = _text(value)
     if sampled:
-        low, high = (f"{end:.3g}" for end in sampled["channel_load_bound_interval"])
+        low, high = (f"{end * factor:.3g}" for end in sampled["channel_load_bound_interval"])
         shown = f"{value:.3g}" if low == high else f"{value:.3g} ({low} to {high})"
     replies = " of requests, whose replies are counted" if facts["has_replies"] else ""
-    return f"{shown}{replies}{_BOUND_OF[facts['channel_load_bound_of']]}"
+    return f"{shown}{replies}{_BOUND_OF[facts['channel_load_bound_of']]}{_of_loads(facts)}"
+
+
+def _of_loads(facts: dict[str, Any]) -> str:
+    """The load to which the channel-load bound applies; empty if all terminals send at the same load."""
+    bound, converted, load = facts["channel_load_bound"], facts["load_bound"], facts["load"]
+    if converted is None:
+        return ", for the terminals that send most"
+    if converted == bound:
+        return ""
+    return f", if all loads change in proportion: load {load:.4g} is {load / converted:.3g} times this bound"
+
+
+def _accepted(facts: dict[str, Any]) -> str:
+    """The load that destinations can accept, as a string, with the load that terminals send."""
+    value, mean = facts["accepted_load_bound"], facts["mean_load"]
+    of = ", less than the terminals send" if mean is None else f" of {mean:.4g} that the terminals send"
+    return f"{value:.4g}{of}, mean over terminals"
 
 
 def _text(value: Any) -> str:
