@@ -119,3 +119,38 @@ def test_terminals_that_wait_for_replies_are_not_overloaded(tmp_path: Path, caps
     waiting = TORNADO | {"load": 0.5, "reply": {"packet": "4flits", "outstanding": 2}}
     _, output = checked(tmp_path / "wait.yaml", scenario(waiting), capsys)
     assert WARNED not in output, "they send only what the network carries"
+
+
+def test_a_search_refuses_fixed_loads_that_saturate_the_network_by_themselves(tmp_path: Path) -> None:
+    # 8 terminals send 0.4 to one terminal, whatever the other terminals send
+    fixed = scenario({"load": 0.1, "jobs": [INCAST | {"load": 0.4}, REST]}, sweep={"traffic.load": [0.1]})
+    for lower in (None, 0.001):
+        with pytest.raises(weft.ScenarioError, match=r"traffic\.jobs\.0\.load = 0\.4.*3\.2 times") as caught:
+            weft.load(fixed).saturation(tmp_path / "jobs", lower=lower)
+        assert caught.value.path == "traffic.jobs.0.load"
+    loads = {"load": 0.01, "loads": [{"terminals": [0, 7], "load": 0.4}]}
+    with pytest.raises(weft.ScenarioError, match=r"1\.6 times") as caught:
+        weft.load(scenario(TORNADO | loads)).saturation(tmp_path / "loads")
+    assert caught.value.path == "traffic.loads.0"
+    # the remedies: loads that vary, or lower ones
+    for out, job in {"varied": INCAST, "lower": INCAST | {"load": 0.05}}.items():
+        network = weft.load(scenario({"load": 0.1, "jobs": [job, REST]}))
+        (row,) = network.saturation(tmp_path / out, tolerance=0.1, upper=0.2, lower=0.02).iter_rows(named=True)
+        assert row["verdict"] != "below_range"
+
+
+def test_a_search_names_fixed_loads_that_may_saturate_an_adaptive_routing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # the bound of an adaptive routing is no limit, so only a run shows that these terminals saturate the network
+    loads = {"load": 0.01, "loads": [{"terminals": [0, 7], "load": 0.95}]}
+    file = tmp_path / "adaptive.yaml"
+    file.write_text(json.dumps(scenario(TORNADO | loads) | {"routing": "ugal"}), encoding="utf-8")
+    search = ["saturation", str(file), "--tolerance", "0.1", "--no-picture", "--out", str(tmp_path / "out")]
+    assert main(search) == 0
+    output = capsys.readouterr().out
+    assert "below 0.1" in output
+    assert "the search does not change traffic.loads.0 = 0.95; if these loads saturate" in output
+    idle = ["run", str(file), "--set", "sweep.traffic.load=[0]", "--no-picture", "--out", str(tmp_path / "idle")]
+    assert main(idle) == 0
+    assert " sat " in capsys.readouterr().out

@@ -12,6 +12,7 @@ from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -56,6 +57,7 @@ def main(options: argparse.Namespace) -> int:
     from weft.api.results import Results
     from weft.cli.interrupt import interruptible
     from weft.results.of_sweep import FILE
+    from weft.runs import overload
     from weft.runs.how import How
     from weft.runs.progress import Bar
     from weft.runs.saturation_search import Asked, SaturationSearch, find
@@ -81,14 +83,16 @@ def main(options: argparse.Namespace) -> int:
             frame = find(search, how, jobs=options.jobs, watch=bar)
     results = Results(search.store)
     csv = results.root / FILE
-    print("\n".join(_text(frame, results, options.tolerance)))
+    own = {path: load for point in search.ends for path, load in overload.own_loads(point.resolved).items()}
+    print("\n".join(_text(frame, results, options.tolerance, own)))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
     return stalls.report(results)
 
 
-def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
+def _text(frame: pl.DataFrame, results: Results, tolerance: float, own: Mapping[str, float] | None = None) -> list[str]:
+    """The lines of the table and its notes; `own` are loads that do not change with the load of the search."""
     from weft.results import codes, notes, of_sweep, soundness
     from weft.results import quantities as q
     from weft.text.columns import columns, number
@@ -131,6 +135,7 @@ def _text(frame: pl.DataFrame, results: Results, tolerance: float) -> list[str]:
     # there
     of_load = frame.filter(frame["dropped_share"].is_null())["verdict"].unique(maintain_order=True)
     values = [_NOTES[verdict] for verdict in map(Verdict, of_load) if verdict not in (Verdict.FOUND, Verdict.ABOVE)]
+    values += _of_own_loads(own or {}) if Verdict.BELOW in map(Verdict, of_load) else []
     values += [_DROPPED] if frame["dropped_share"].null_count() < frame.height else []
     values += [*notes.unjudged(results), *notes.behind(results)] if Verdict.OPEN in verdicts else []
     values += [*notes.to_settle(results)] if _is_late(frame) else []
@@ -151,6 +156,20 @@ _NOTES = {
     Verdict.OPEN: "not judged: at decisive loads the run is too short to show whether the network carries them;"
     " required length:",
 }
+
+
+def _of_own_loads(own: Mapping[str, float]) -> list[str]:
+    """A note for curves that saturate at the lowest load: loads that the search does not change may be the reason."""
+    from weft.runs import overload
+
+    if not own:
+        return []
+    shown = (
+        f"  the search does not change {overload.listed(own)}; if these loads saturate the network by themselves, no"
+        " lower load helps: run the scenario with --set 'sweep.traffic.load=[0]', and if it is saturated, write lower"
+        " loads there, or remove them"
+    )
+    return [shown]
 
 
 def _is_late(frame: pl.DataFrame) -> bool:

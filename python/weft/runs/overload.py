@@ -22,6 +22,8 @@ _LIMITS = ("fixed_paths", "best_choice")
 _ROUNDING = 1e-9
 # Keys with which terminals do not keep to their load: they send a batch at once, or wait for replies.
 _NO_LASTING_LOAD = ("batch", "outstanding")
+# Maximum number of loads that a message lists.
+_LISTED = 6
 # Maximum number of routers for which the mean load is computed from the traffic between all pairs of routers.
 _MOST_ROUTERS = 1024
 
@@ -62,6 +64,12 @@ def own_loads(resolved: Mapping[str, Any]) -> dict[str, float]:
     found = {f"traffic.jobs.{place}.load": job.get("load", 0.0) for place, job in enumerate(traffic.get("jobs", []))}
     found |= {f"traffic.loads.{place}": each["load"] for place, each in enumerate(traffic.get("loads", []))}
     return {path: load for path, load in found.items() if load > 0}
+
+
+def listed(own: Mapping[str, float]) -> str:
+    """Text with the loads of `own_loads`."""
+    shown = [f"{path} = {load:g}" for path, load in own.items()]
+    return ", ".join(shown[:_LISTED]) + (f" and {len(shown) - _LISTED} more" if len(shown) > _LISTED else "")
 
 
 def reasons(point: Point, facts: Mapping[str, Any]) -> list[str]:

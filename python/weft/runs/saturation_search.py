@@ -125,6 +125,7 @@ class SaturationSearch:
         for point in self._first:
             searchable.check(point)
             point.check_network()
+        searchable.check_own_loads(scenario, sets, self._first)
         searchable.check_loads(scenario, sets, self._loads)
         self.ends = [*self._first, *scenario.points([*sets, (LOAD, json.dumps(self._loads[-1]))])]
         self._curves = _curves(self._first, self._loads)

@@ -1,4 +1,4 @@
-"""Refuses searches for the saturation load if `traffic.load` does not set the load, or if a load cannot run."""
+"""Refuses searches for saturation if `traffic.load` does not decide whether the network saturates, or cannot run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ScenarioError
 from weft.results.choose import LOAD
+from weft.runs import overload
 from weft.text.labels import at
 
 if TYPE_CHECKING:
@@ -36,6 +37,29 @@ def check(point: Point) -> None:
     if given and len(given) == point.imply()["terminals"]:
         what = f"all {len(given)} terminals have their own loads: traffic.load changes nothing"
         raise ScenarioError.saying(what, "remove the loads of the terminals to saturate", "traffic.loads")
+
+
+def check_own_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], points: Sequence[Point]) -> None:
+    """Refuse a scenario whose loads saturate the network although `traffic.load`, which the search varies, is 0.
+
+    `points` are those of the search at one of its loads.
+    """
+    if not any(overload.own_loads(point.resolved) for point in points):
+        return
+    try:
+        idle = scenario.points([*sets, (LOAD, json.dumps(0))])
+    except ScenarioError:
+        return  # the rest of the traffic can't have load 0
+    for point in idle:
+        own = overload.own_loads(point.resolved)
+        if own and (why := overload.reasons(point, point.imply())):
+            what = (
+                f"loads that the search does not change ({overload.listed(own)}) saturate the network: terminals send "
+            )
+            remedy = (
+                "write lower loads there, or remove them, so that the search also changes the loads of these terminals"
+            )
+            raise ScenarioError.saying(what + ", and ".join(why), remedy, next(iter(own)))
 
 
 def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
