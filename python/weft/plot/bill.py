@@ -117,7 +117,8 @@ def _bars(axes: Axes, rows: Rows, looks: dict[str, Look]) -> None:
             if share is not None and saved > 0:
                 axes.barh(place, saved, left=cost, height=0.7, label=f"_saved {label}", **_SAVED)
             saving = "" if share is None else bill_lines.saving(share)
-            if shown := ", ".join(filter(None, [saving, _latency(row)])):
+            short = "load not delivered" if yearly.shortfalls(row) else ""
+            if shown := ", ".join(filter(None, [short, saving, _latency(row)])):
                 box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
                 axes.text(0, place, shown, va="center", fontsize=5.5, bbox=box)
     currency = next(iter(rows.values()))[0].bill.currency if rows else ""

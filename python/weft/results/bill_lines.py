@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 # Number of significant digits of power, energy and money.
 _DIGITS = 4
-# Maximum number of series for which the headline has a sentence.
+# Mark of numbers for which terminals waited for replies and did not deliver the load of the profile.
+SHORT_MARK = soundness.OVERLOADED_MARK
+_SHORT = "the load of the profile is not delivered, so this is no bill for this profile"
+# Maximum number of series that the headline mentions.
 _TOLD = 3
 
 
@@ -35,9 +38,14 @@ def lines(yearly: YearlyBill) -> list[str]:
 
 
 def headline(yearly: YearlyBill) -> list[str]:
-    """A sentence for each series that is compared with another series, the greatest yearly saving first."""
+    """A sentence for each series that is compared with another series, the greatest yearly saving first.
+
+    Series that do not deliver the loads of the profile are left out.
+    """
     known = zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True)
-    compared = [(row, numbers) for row, numbers in known if numbers["saving_share"] is not None]
+    compared = [
+        (row, numbers) for row, numbers in known if numbers["saving_share"] is not None and not yearly.shortfalls(row)
+    ]
     compared.sort(key=lambda each: -each[1]["saving_share"])
     values = []
     for row, numbers in compared[:_TOLD]:
@@ -72,16 +80,17 @@ def totals(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
     rows = []
     for row, numbers in zip(yearly.rows, yearly.frame.iter_rows(named=True), strict=True):
         share = numbers["saving_share"]
+        mark = SHORT_MARK if row.readings and yearly.shortfalls(row) else ""
         rows.append(
             [
                 row.label,
                 kilo(numbers["power_kw"], "W"),
                 kilo(numbers["site_power_kw"], "W"),
                 kilo(numbers["site_energy_kwh_per_year"], "Wh"),
-                amount(numbers[yearly.money("cost")]),
+                amount(numbers[yearly.money("cost")]) + mark,
                 kilo(numbers["saved_kwh_per_year"], "Wh"),
                 amount(numbers[yearly.money("saved")]),
-                "-" if share is None else f"{100 * share:.1f}",
+                "-" if share is None else f"{100 * share:.1f}{mark}",
             ]
         )
     return head, rows
@@ -92,7 +101,7 @@ def parts(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
     pue = yearly.bill.pue
 
     def power(reading: Reading) -> str:
-        return si(reading.power_w * pue, "W", _DIGITS)
+        return si(reading.power_w * pue, "W", _DIGITS) + _short(reading)
 
     return _over_the_profile(yearly, f"site power over the {yearly.bill.period}", power)
 
@@ -106,9 +115,15 @@ def latencies(yearly: YearlyBill) -> tuple[list[str], list[list[str]]]:
     """Heading and rows of the table of mean packet latencies over the profile, with a column per part."""
 
     def latency(reading: Reading) -> str:
-        return cycles(reading.latency_cycles) + (soundness.DROPPING_MARK if reading.dropped_share else "")
+        dropping = soundness.DROPPING_MARK if reading.dropped_share else ""
+        return cycles(reading.latency_cycles) + dropping + _short(reading)
 
     return _over_the_profile(yearly, "mean packet latency [cycles]", latency)
+
+
+def _short(reading: Reading) -> str:
+    """The mark of a reading that does not deliver its load; empty for other readings."""
+    return SHORT_MARK if reading.short else ""
 
 
 def cycles(latency: float | None) -> str:
@@ -147,6 +162,7 @@ def notes(yearly: YearlyBill) -> list[str]:
     if has_latencies(yearly) and any(each and each.dropped_share for row in yearly.rows for each in row.measured):
         shown.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
     shown += _of_faults(yearly)
+    shown += _of_short(yearly)
     for row in yearly.rows:
         if reason := row.refused or row.unequal:
             shown += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
@@ -165,7 +181,7 @@ def _price_in_latency(yearly: YearlyBill) -> list[str]:
             for part, reading, base in zip(yearly.bill.parts, row.readings, row.baseline_latencies_cycles, strict=False)
             if reading.latency_cycles is not None and base
         ]
-        money = _money(row, saved, yearly.bill.currency)
+        money = _money(row, saved, yearly.bill.currency) + (f" ({SHORT_MARK})" if yearly.shortfalls(row) else "")
         if pairs:
             _, where, own, base = max(pairs)
             lost = yearly.mean([each.dropped_share for each in row.readings])
@@ -185,6 +201,15 @@ def _money(row: Billed, saved: float, currency: str) -> str:
     if not saved:
         return "saves nothing" + ("" if row.baseline == REFERENCE else " beyond chance")
     return f"{'saves' if saved > 0 else 'costs'} {amount(abs(saved))} {currency} a year{'' if saved > 0 else ' more'}"
+
+
+def _of_short(yearly: YearlyBill) -> list[str]:
+    """Notes on series that do not deliver the loads of the profile, with the remedy."""
+    short = {row.label: shown for row in yearly.rows if (shown := yearly.shortfalls(row))}
+    if not short:
+        return []
+    remedy = "  name loads that are delivered, or remove `outstanding`: requests then wait for no reply"
+    return [f"{SHORT_MARK}: {_SHORT}", *(f"  {name}: {'; '.join(shown)}" for name, shown in short.items()), remedy]
 
 
 def _of_faults(yearly: YearlyBill) -> list[str]:

@@ -9,11 +9,11 @@ links, so the power over load has steps.
 from __future__ import annotations
 
 from bisect import bisect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weft.results import equal_work, soundness
+from weft.results import closed_loop, equal_work, soundness
 from weft.results import quantities as q
 from weft.results.choose import LOAD, NAMED, SEED
 from weft.results.set_times import faults
@@ -69,6 +69,8 @@ class Reading:
         Share of the packets of the runs that were lost because a link or router had failed.
     latency_cycles : float or None
         Mean packet latency [cycles].
+    short : closed_loop.Short or None
+        The job that delivers the smallest share of its load, if terminals wait for replies and therefore send less.
     """
 
     power_w: float
@@ -78,6 +80,7 @@ class Reading:
     runs: tuple[Summary, ...]
     dropped_share: float
     latency_cycles: float | None
+    short: closed_loop.Short | None = None
 
     def power_at_w(self, delivered: float) -> float:
         """Mean power [W] if the network delivered the load `delivered` [flits/terminal/cycle]."""
@@ -121,6 +124,8 @@ class Series:
         Parts that fail during the runs, as a string; empty if no part fails.
     root, again : str
         Folder of the results, and the command that runs missing points there; empty before a run.
+    waiting : dict
+        For each run, by its hash, the jobs whose terminals wait for replies.
     """
 
     coordinates: dict[str, Any]
@@ -131,6 +136,7 @@ class Series:
     faults: str = ""
     root: str = ""
     again: str = ""
+    waiting: dict[str, list[closed_loop.Waiting]] = field(default_factory=dict)
 
     def value(self, path: str) -> Any:
         """The value of a scenario key (dotted path) in the series; the name of a model if the sweep does not set it."""
@@ -195,7 +201,7 @@ class Series:
         load = None if part.load is None else self.find(part.load)
         if lost := [each for each in self.lost if each.load == load]:
             raise UnbillableError(f"{_place(load)}{self._lost(lost)}", again)
-        runs = self.runs[load]
+        runs = whole = self.runs[load]
         if part.phase is not None:
             runs = [self._phase(run, part.phase) for run in runs]
         else:
@@ -205,7 +211,13 @@ class Series:
         # if the engine counted the lost packets of each phase, the share is that of the phase, otherwise that of the
         # whole run
         losing = runs if all("dropped_packets" in run for run in runs) else self.runs[load]
-        return _mean(runs, fmean(map(soundness.dropped_share, losing)))
+        mean = _mean(runs, fmean(map(soundness.dropped_share, losing)))
+        phases = runs if part.phase is not None else [None] * len(runs)
+        found = [
+            closed_loop.short(run, self.waiting.get(run["hash"], []), phase)
+            for run, phase in zip(whole, phases, strict=True)
+        ]
+        return replace(mean, short=next(filter(None, found), None))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
         """Text on the runs of one load for which numbers are missing.
@@ -257,8 +269,10 @@ def series_of(results: ResultSet, *, by_phase: bool) -> list[Series]:
         known.root, known.again, known.swept = str(results.root), again, LOAD in coordinates
         return known
 
-    for point, summary, failing in zip(results.points, results.summaries, faults(results), strict=True):
+    known = zip(results.points, results.summaries, faults(results), closed_loop.of_points(results), strict=True)
+    for point, summary, failing, waiting in known:
         of = series(point["coordinates"])
+        of.waiting[summary["hash"]] = waiting
         of.faults = failing or of.faults
         of.names = {path: summary.get(column) for path, column in NAMED.items()}
         load = None if by_phase else _load(summary)

@@ -27,8 +27,8 @@ _ROW, _PERIOD = {"from", "until"}, "period"
 
 def faults(results: ResultSet) -> list[str]:
     """For each point, text on the parts that fail during its run, named or drawn at random; empty without faults."""
-    shares = [_values(results, path) for path in _SHARES]
-    all_kinds = zip(results.summaries, _values(results, FAULTS), _values(results, _RANDOM), *shares, strict=True)
+    shares = [values_at(results, path) for path in _SHARES]
+    all_kinds = zip(results.summaries, values_at(results, FAULTS), values_at(results, _RANDOM), *shares, strict=True)
     return [
         ", ".join(
             [
@@ -48,7 +48,7 @@ def _named(failing: Any) -> list[str]:
 def changes(results: ResultSet) -> list[str]:
     """For each point, text on the changes that its scenario makes at given times; empty if it makes none."""
     values = []
-    known = zip(results.summaries, faults(results), _values(results, POLICY), strict=True)
+    known = zip(results.summaries, faults(results), values_at(results, POLICY), strict=True)
     for summary, failing, policy in known:
         found = {
             "the load": bool(summary.get("phases")),
@@ -59,7 +59,7 @@ def changes(results: ResultSet) -> list[str]:
     return values
 
 
-def _values(results: ResultSet, path: str) -> list[Any]:
+def values_at(results: ResultSet, path: str) -> list[Any]:
     """The value of a scenario key at each point: from the sweep, or otherwise from the scenario if it is stored."""
     rows = range(len(results))
     if path in results.coordinates:

@@ -215,7 +215,7 @@ class YearlyBill:
         - ``baseline``: name of the baseline of the savings.
         - ``saved_kwh_per_year``, ``saved_<currency>_per_year``, ``saving_share``: savings relative to the baseline, as
           if the baseline delivered the same load.
-        - ``note``: the reason why the row has no bill or no savings.
+        - ``note``: the reason why the row has no bill or no savings, and the parts whose load is not delivered.
         """
         return frame_of([self._total(row) for row in self.rows])
 
@@ -270,8 +270,25 @@ class YearlyBill:
             "saved_kwh_per_year": saved,
             self.money("saved"): None if saved is None else saved * bill.price,
             "saving_share": None if saved is None or not base or power is None else 1 - power / base,
-            "note": row.refused or row.unequal or None,
+            "note": "; ".join(filter(None, [row.refused or row.unequal, *self.shortfalls(row)])) or None,
         }
+
+    def shortfalls(self, row: Billed) -> list[str]:
+        """Texts on the parts of the profile whose load a series does not deliver: its terminals wait for replies."""
+        pairs = zip(self.bill.parts, row.measured, strict=True) if row.measured else ()
+        found = [(part, reading.short) for part, reading in pairs if reading and reading.short]
+        values = []
+        for part, less in found:
+            of = f" of job {less.job}" if less.job else ""
+            if less.meant is None:
+                values.append(
+                    f"at {part.name} it may deliver less than the load{of}, because terminals wait for replies"
+                )
+                continue
+            share = f"{100 * less.delivered / less.meant:.3g} % of the load{of}"
+            flits = f"{less.delivered:.4g} instead of {less.meant:.4g} flits/terminal/cycle with replies"
+            values.append(f"at {part.name} it delivers {share}, because terminals wait for replies ({flits})")
+        return values
 
     def money(self, what: str) -> str:
         """The name of the column with a yearly amount of money, such as ``cost`` or ``saved``."""
