@@ -42,6 +42,7 @@ def test_the_oracle_fills_links_to_a_share_of_their_bandwidth(bandwidth: str) ->
     """Channels of half a flit per cycle need the same links as channels of one flit per cycle at twice the load."""
     factor = 2 if bandwidth.startswith("1/2") else 0.5
     sets = {"sweep": None, "routing": "ugal_p", "router.speedup": 2, "traffic.load": 0.1}
+    sets |= {"links.terminal.bandwidth": "1flit/cycle"}
     (half,) = static.answers(weft.load(BUTTERFLY, overrides=sets | {"links.default.bandwidth": bandwidth}).points)
     (full,) = static.answers(weft.load(BUTTERFLY, overrides=sets | {"traffic.load": 0.1 * factor}).points)
     assert half.found.links == full.found.links

@@ -57,7 +57,9 @@ class Found(NamedTuple):
         Load of the busiest channel in the fluid model [flits/cycle]; above the target if even all links together are
         too few.
     hops : float
-        Mean hops per packet in the fluid model; 0 if there is no traffic.
+        Mean hops per flit in the fluid model; 0 if there is no traffic.
+    terminals : float or None
+        Load of the busiest channel to or from a terminal, as a share of its bandwidth; ``None`` if it is unknown.
     """
 
     links: list[tuple[int, int]]
@@ -66,6 +68,7 @@ class Found(NamedTuple):
     target: float
     busiest: float
     hops: float
+    terminals: float | None = None
 
     @property
     def share(self) -> float:
@@ -76,9 +79,10 @@ class Found(NamedTuple):
     def carried(self) -> bool:
         """Whether the links that stay on carry the traffic.
 
-        If the value is false, even all links of some subnetwork do not suffice.
+        If the value is false, even all links of some subnetwork do not suffice, or a terminal's channel is above the
+        target.
         """
-        return self.busiest <= self.target + _SLACK
+        return max(self.busiest, self.terminals or 0.0) <= self.target + _SLACK
 
 
 def find(widths: Sequence[int], matrix: npt.ArrayLike, target: float = 0.75, hub: int = 0) -> Found:
@@ -174,6 +178,7 @@ def row(found: Found) -> dict[str, int | float | bool]:
         "active_links": len(found.links),
         "active_share": found.share,
         "busiest_channel": found.busiest,
+        **({} if found.terminals is None else {"busiest_terminal": found.terminals}),
         "hops": found.hops,
         "carried": found.carried,
     }

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import yaml
 
 from weft import _engine
-from weft.analysis import oracle
+from weft.analysis import offered, oracle
 from weft.errors import ScenarioError
 from weft.results.store import replaced
 from weft.scenario import parameters
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def row(self) -> dict[str, Any]:
-        """Cells of a table row: the coordinates, and the numbers of `weft.analysis.oracle.over_load`."""
+        """Cells of a table row: the coordinates, and the numbers of `weft.analysis.oracle.row`."""
         return self.coordinates | oracle.row(self.found)
 
 
@@ -57,7 +57,9 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
     Raises
     ------
     ScenarioError
-        If the topology of a point is not a HyperX, in which routers that differ in one coordinate are all linked.
+        If the topology of a point is not a HyperX, in which routers that differ in one coordinate are all linked. If
+        the power policies don't manage all links between routers. If `weft.analysis.offered` can't compute the traffic
+        of a point.
     WeftError
         If the target is not in (0, 1], or a line has no router with the coordinate `hub`.
     """
@@ -76,9 +78,21 @@ def answers(points: Iterable[Point], target: float = 0.75, hub: int = 0) -> list
                 what, "choose a topology whose lines are fully connected (`weft list topology`)", "topology"
             )
         # the fluid model assumes channels of one flit per cycle, so loads are given as shares of the bandwidth
-        demand = np.asarray(point.traffic_matrix()) / _bandwidth(network)
-        found.append(Answer(point, own, oracle.find(network["widths"], demand, target, hub)))
+        bandwidth = _bandwidth(network)
+        _refuse_unmanaged(point, network)
+        demand = offered.of(point)
+        links = oracle.find(network["widths"], demand.routers / bandwidth, target, hub)
+        found.append(Answer(point, own, links._replace(terminals=demand.terminals)))
     return found
+
+
+def _refuse_unmanaged(point: Point, network: dict[str, Any]) -> None:
+    """Refuses links that are always on, because the oracle switches links of all classes off."""
+    classes = list(network["bandwidths"])
+    if others := sorted(set(classes) - set(point.resolved["power"]["manages"])):
+        what = f"the oracle switches links of all classes off, but no policy manages {', '.join(others)}"
+        remedy = f"let policies manage all of these links: --set power.manages='{json.dumps(classes)}'"
+        raise point.refusal("power.manages", what, remedy)
 
 
 def _bandwidth(network: dict[str, Any]) -> float:
@@ -118,14 +132,15 @@ def _policy(found: Found) -> dict[str, Any]:
 
 
 def write(answers: Sequence[Answer], path: str | Path) -> Path:
-    """Write the result of `scenario` to a file, and check that the file can be read.
+    """Check that the result of `scenario` can run, and write it to a file.
 
     If the scenario names files, Weft looks them up in the folder of the written file.
 
     Raises
     ------
     ScenarioError
-        If a file that the scenario names does not exist.
+        If a file that the scenario names does not exist. If the written scenario could not run, or if its points would
+        differ from those of the sweep.
     WriteError
         If the file can't be written.
     """
@@ -133,8 +148,24 @@ def write(answers: Sequence[Answer], path: str | Path) -> Path:
     head = (
         f"# Links are on if a greedy fluid model needs them to keep every channel at {target:g} flits/cycle or less.\n"
     )
-    text = yaml.safe_dump(scenario(answers), sort_keys=False, default_flow_style=None, width=120)
+    text = head + yaml.safe_dump(scenario(answers), sort_keys=False, default_flow_style=None, width=120)
+    points = Scenario(text, path.stem, str(path)).points()
+    for point, answer in zip(points, answers, strict=True):
+        point.check_network()
+        _refuse_other(point, answer)
     with replaced(path) as partial:
-        partial.write_text(head + text, encoding="utf-8")
-    Scenario.from_file(path).points()
+        partial.write_text(text, encoding="utf-8")
     return path
+
+
+def _refuse_other(written: Point, answer: Answer) -> None:
+    """Refuses a sweep over a key whose values the checked scenario repeats at another place."""
+    own, other = (deepcopy(point.resolved) for point in (answer.point, written))
+    for each in (own, other):
+        del each["routing"], each["power"]["policy"]
+        each.pop("name", None)
+    if own != other:
+        swept = ", ".join(answer.coordinates)
+        what = f"one file can't have all points, because the resolved scenario repeats values of a swept key ({swept})"
+        remedy = "write a file for each point: replace the sweep by --set sweep=null, and set the values of a point"
+        raise ScenarioError.saying(what, remedy, "sweep")

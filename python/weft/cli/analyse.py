@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, analyse_machine, analyse_policies, arguments
-from weft.errors import ResultsError, ScenarioError
+from weft.errors import ResultsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -277,12 +277,14 @@ def _oracle(options: argparse.Namespace) -> Answered:
     from weft.results.rows import frame_of
 
     points = overrides.sweep(options).points
-    if any(point.imply()["runs_programs"] for point in points):
-        what = "the oracle needs a pattern and a load, but a job runs a program"
-        raise ScenarioError.saying(what, "replace the program by a pattern and a load", "traffic")
     answers = static.answers(points, options.target, options.hub)
     frame = frame_of([answer.row for answer in answers])
-    notes = ["busiest_channel: share of its bandwidth; carried: no channel is above the target"]
+    notes = [
+        "busiest_channel: between routers, busiest_terminal: to or from a terminal, as shares of their bandwidth",
+        "carried: none of these channels is above the target",
+    ]
+    if any(point.phases() > 1 for point in points):
+        notes.append("phases: each job counts at its phase of most load")
     if options.out is None:
         return frame, [*notes, "to write a scenario in which only these links are on, name a file with --out"]
     return frame, [*notes, f"scenario {static.write(answers, options.out)}"]
