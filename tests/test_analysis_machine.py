@@ -128,6 +128,14 @@ sweep:
 """
 
 
+# Prices of a link that keeps three quarters of its power while it is off, and of a switch.
+OWN_PRICES = {
+    "power.prices": {state: {"static": "4W", "per_bit": "0fJ/bit"} for state in ("on", "shadow", "draining", "waking")}
+    | {"off": {"static": "3W", "per_bit": "0fJ/bit"}},
+    "power.router_price": {"static": "20W"},
+}
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("machine")
@@ -229,6 +237,75 @@ def test_the_catalogue_of_the_scenario_is_that_of_the_machine(
     assert "watts: catalogue, 100Gb/s, dac between switches, dac to terminals" in capsys.readouterr().out
 
 
+@pytest.fixture(scope="module", params=[{"power.catalogue": {"cables": "dr"}}, OWN_PRICES], ids=["catalogue", "own"])
+def priced(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder = tmp_path_factory.mktemp("priced")
+    file = folder / "machine.yaml"
+    file.write_text(RUN, encoding="utf-8")
+    return weft.load(file, overrides=request.param).run(folder / "results", watch=False)
+
+
+def test_the_energy_of_the_network_is_that_of_the_run(priced: Results) -> None:
+    """The energy is added up by hand: cycles and flits of each channel and each router, times their prices."""
+    watts = {"on": 11.0, "off": 11.0, "port": 1.82, "terminal": 0.1, "router": 5 * 6.04734765625, "bit": 10e-12}
+    if "catalogue" not in priced.scenario(0)["power"]:
+        watts = {"on": 4.0, "off": 3.0, "port": 0.0, "terminal": 4.0, "router": 20.0, "bit": 0.0}
+    by_hand = [_energy_j(priced, point, watts) for point in range(2)]
+    frame = priced.machine(Machine(idle_shares=(0.5,)))
+    for point, row in enumerate(frame.iter_rows(named=True)):
+        assert row["e_net"] == pytest.approx(by_hand[point] / by_hand[0], rel=1e-3)
+        assert row["e_net"] == pytest.approx(
+            priced.summaries[point]["energy_total_j"] / priced.summaries[0]["energy_total_j"], rel=1e-3
+        )
+    # packets wait for links that draw almost full power while they are off
+    assert frame["e_net"][1] > 1
+    assert frame["saves"].to_list() == ["equal", "never"]
+    assert frame["w_ports"].null_count() == 2
+
+
+def _energy_j(results: Results, point: int, watts: dict[str, float]) -> float:
+    """Energy of all channels and of the 16 routers [J]; bits are the bits of flits on the channels of routers."""
+    channels, second = results.channels(point), results.summaries[point]["cycle_seconds"]
+    between = channels.drop_nulls(["from_router", "to_router"])
+    of_routers = channels.drop_nulls("from_router")
+    window = results.summaries[point]["window_cycles"]
+    off = int(between["cycles_off"].sum())
+    spent = (between.height * window - off) * watts["on"] + off * watts["off"]
+    spent += (channels.height - between.height) * window * watts["terminal"] + 16 * window * watts["router"]
+    spent += (of_routers.height * window - off) * watts["port"]
+    return float(spent * second + int(of_routers["flits"].sum()) * 400 * watts["bit"])
+
+
+def test_shares_that_are_set_replace_the_prices_of_the_run(
+    priced: Results, results: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, in_paper = str(priced.root), results.machine(Machine(idle_shares=(0.5,)))
+    words = ["analyse", "machine", folder, "--node-idle", "0.5"]
+    assert main([*words, "--port-asleep", "0.1", "--ports", "0.65", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["w_net"] for row in rows] == in_paper["w_net"].to_list()
+    for more, shown in (
+        ([], "power of networks: as in the runs"),
+        (["--port-asleep", "0.1"], "--port-asleep: 0.1 (as set)"),
+        (["--catalogue", "100Gb/s", "--cables", "sr"], "--port-asleep: from the catalogue, 100Gb/s, sr"),
+        (["--reference", "5x16"], "power of networks: as in the runs"),
+    ):
+        assert main([*words, *more]) == 0
+        assert shown in capsys.readouterr().out
+    assert main(["analyse", "machine", str(results.root)]) == 0
+    assert "--port-asleep: 0.1 (default, Andujar et al. (2019))" in capsys.readouterr().out
+
+
+def test_modules_of_other_hardware_draw_power_in_sleeping_ports(results: Results) -> None:
+    """At 100 Gb/s, a port draws 1.035 W, and its module keeps its power while the link is off."""
+    hardware = Hardware("100Gb/s", "sr")
+    frame = results.machine(Machine(idle_shares=(0.5,), hardware=hardware))
+    off = 1 - frame["ports_on_share"][1]
+    first, second = frame["power_network_w"]
+    assert first == pytest.approx(hardware.most_w(Fabric(16, 80, 16)))
+    assert first - second == pytest.approx(80 * off * 1.035)
+
+
 def test_a_run_that_did_not_end_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "short.yaml"
     file.write_text(RUN, encoding="utf-8")
@@ -243,6 +320,12 @@ def test_a_report_has_a_section_on_the_machine(results: Results) -> None:
     page = results.report().read_text(encoding="utf-8")
     assert 'id="machine"' in page
     assert "Energy of the whole machine" in page
+    assert "because the scenario has no prices of its own" in page
+    assert "power of the network is that of the runs" not in page
+
+
+def test_a_report_says_that_the_network_has_the_prices_of_the_run(priced: Results) -> None:
+    assert "The power of the network is that of the runs" in priced.report().read_text(encoding="utf-8")
 
 
 JOBS = """\

@@ -18,14 +18,14 @@ import polars as pl
 
 from weft.analysis.machine_power import Fabric, Shares, Task, share
 from weft.errors import ResultsError
-from weft.results import of_jobs, program_table, set_times
+from weft.results import of_jobs, price_source, program_table, set_times
 from weft.results.choose import LOAD, PATTERN, SEED, Chosen, parsed, same
 from weft.results.rows import frame_of
 from weft.scenario import node_interfaces
 from weft.text.labels import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     from weft.analysis.machine_watts import Hardware
     from weft.results.choose import Wanted
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Powers of an idle node for which the table has rows by default, as shares of the full power of the node.
 IDLE_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Shares of power that belong to the model of ports.
+_OF_PORTS = ("port_asleep", "ports")
 # Coordinates that describe the work, not the machine. A point and its reference (the run with which it is compared)
 # must have equal values of these coordinates.
 _OF_WORK = (SEED, LOAD, PATTERN, "traffic")
@@ -45,8 +47,9 @@ class Machine:
     Attributes
     ----------
     shares : Shares
-        Power of a sleeping port, of the ports of a switch, and of the network; each relative to a larger part (see
-        `Shares`).
+        Three shares of power (see `Shares`): of a sleeping port, of the ports of a switch, and of the network. The
+        first two belong to the model of the paper, and apply only if `measures` is false. With `hardware`, its shares
+        replace those that `set_shares` does not name.
     idle_shares : sequence of float
         Power of an idle node, as shares of its full power. The table of results has a row for each of these shares.
     cores_per_terminal : int or None
@@ -58,6 +61,9 @@ class Machine:
     hardware : Hardware or None
         Hardware of the machine, from which watts, kilowatt-hours and money are computed. With ``None``, the analysis
         computes only shares.
+    set_shares : set of str or None
+        Names of the shares of ports that the user sets. By default, these are the shares that differ from those of the
+        paper.
 
     Raises
     ------
@@ -70,12 +76,37 @@ class Machine:
     cores_per_terminal: int | None = None
     states: Mapping[str, float] = field(default_factory=dict)
     hardware: Hardware | None = None
+    set_shares: Set[str] | None = None
 
     def __post_init__(self) -> None:
         for each in self.idle_shares:
             share(each, "idle share of a node")
         for state, each in self.states.items():
             share(each, f"share of a port in the state {state}")
+
+    @property
+    def fixed(self) -> Set[str]:
+        """Names of the shares of ports that the user sets."""
+        if self.set_shares is not None:
+            return self.set_shares
+        usual = Shares()
+        return {name for name in _OF_PORTS if getattr(self.shares, name) != getattr(usual, name)}
+
+    def measures(self, scenario: Mapping[str, Any]) -> bool:
+        """Whether the power of the network is that of the run, because the scenario has prices of its own.
+
+        The model replaces it if the user sets shares of ports, or names other hardware than the scenario.
+        """
+        if self.fixed or self.states or not price_source.are_own(scenario):
+            return False
+        return self.hardware is None or self.hardware.is_that_of(scenario)
+
+    def shares_of(self, fabric: Fabric) -> Shares:
+        """The shares of power, with the shares of the hardware's ports in a network."""
+        if self.hardware is None:
+            return self.shares
+        found = self.hardware.port_shares(fabric)
+        return replace(self.shares, **{name: each for name, each in found.items() if name not in self.fixed})
 
 
 @dataclass(frozen=True)
@@ -148,16 +179,22 @@ def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
     if odd := [each for each in machine.states if each not in known - {"on", "off"}]:
         what = f"links of {results.describe(point)} have no state {', '.join(odd)} for which a share can be set"
         raise ResultsError.saying(what, f"name one of {', '.join(sorted(known - {'on', 'off'}))}")
-    drawn = {"off": machine.shares.port_asleep} | dict(machine.states)
     spent = {name.removeprefix("cycles_"): int(channels[name].sum()) for name in states}
     whole = channels.height * window
-    return Fabric(
+    summary, measured, watts = results.summaries[point], None, None
+    if machine.measures(results.scenario(point)):
+        watts = summary["power_always_on_mean_w"] or None
+        measured = None if watts is None else summary["power_mean_w"] / watts
+    fabric = Fabric(
         switches=channels["from_router"].n_unique(),
         ports=channels.height,
         terminal_ports=channels["to_router"].null_count(),
         on_share=1 - spent["off"] / whole,
-        drawn=sum(drawn.get(state, 1.0) * cycles for state, cycles in spent.items()) / whole,
+        measured=measured,
+        watts=watts,
     )
+    drawn = {"off": machine.shares_of(fabric).port_asleep} | dict(machine.states)
+    return replace(fabric, drawn=sum(drawn.get(state, 1.0) * cycles for state, cycles in spent.items()) / whole)
 
 
 def _cores_per_node(scenario: Mapping[str, Any]) -> int:
@@ -345,7 +382,8 @@ def table(
         - ``switches``, ``ports``: number of switches (routers), and of all their ports.
         - ``ports_on_share`` (U_ports): share of the time in which ports are not asleep.
         - ``w_ports``, ``w_sw``: power of the ports and of a switch, as shares of their power with all ports on.
-          ``w_net``: power of the network, relative to the reference network with all ports on.
+          ``w_ports`` is null if the power is that of the run. ``w_net``: power of the network, relative to the
+          reference network with all ports on.
         - ``e_net``: energy of the network: ``w_net`` times ``runtime``.
         - ``run_task``, ``run_task_of_tasks``: share of time in which a core does not wait for messages, as mean over
           all cores and over the ranks.
@@ -369,8 +407,10 @@ def table(
 
 def _rows(results: ResultSet, point: int, machine: Machine, references: References) -> list[dict[str, Any]]:
     run, reference = Run.of(results, point, machine), references.of(point)
+    shares = machine.shares_of(reference.fabric)
     if machine.hardware is not None:
-        machine = replace(machine, shares=machine.hardware.shares(machine.shares, reference.fabric, run.nodes))
+        shares = machine.hardware.shares(shares, reference.fabric, run.nodes)
+    machine = replace(machine, shares=shares, set_shares=machine.fixed)
     w_net = run.fabric.w_net(machine.shares, reference.fabric)
     row = results.points[point]["coordinates"] | {
         "reference": reference.name,
@@ -379,7 +419,7 @@ def _rows(results: ResultSet, point: int, machine: Machine, references: Referenc
         "switches": run.fabric.switches,
         "ports": run.fabric.ports,
         "ports_on_share": run.fabric.on_share,
-        "w_ports": run.fabric.drawn,
+        "w_ports": run.fabric.drawn if run.fabric.measured is None else None,
         "w_sw": run.fabric.w_sw(machine.shares),
         "w_net": w_net,
         "e_net": None,

@@ -74,6 +74,11 @@ class Fabric:
         Share of the time in which a port was not asleep, mean over all ports (U_ports).
     drawn : float
         Power of all ports as a share of their power when all are on (W_ports).
+    measured : float or None
+        Power of the network in a run with prices of its own, as a share of its power with all ports on. This share
+        replaces the model of the paper; ``None`` if the model applies.
+    watts : float or None
+        Power of the network with all ports on [W] at the prices of this run; ``None`` if the model applies.
     """
 
     switches: int
@@ -81,6 +86,8 @@ class Fabric:
     terminal_ports: int = 0
     on_share: float = 1.0
     drawn: float = 1.0
+    measured: float | None = None
+    watts: float | None = None
 
     def __post_init__(self) -> None:
         if self.switches < 1 or self.ports < 1:
@@ -95,14 +102,21 @@ class Fabric:
 
     def always_on(self) -> Fabric:
         """A network with the same ports, all of them always on."""
-        return replace(self, on_share=1.0, drawn=1.0)
+        return replace(self, on_share=1.0, drawn=1.0, measured=None if self.measured is None else 1.0)
 
     def w_sw(self, shares: Shares) -> float:
         """Mean power of a switch, as a share of its maximum power (W_sw)."""
+        if self.measured is not None:
+            return self.measured
         return 1 - shares.ports + shares.ports * self.drawn
 
     def w_net(self, shares: Shares, reference: Fabric) -> float:
-        """Power of the network, as a share of the power of the reference with all ports on (W_net)."""
+        """Power of the network, as a share of the power of the reference with all ports on (W_net).
+
+        The two networks are compared by their power in watts, if it is known, or by their numbers of ports.
+        """
+        if self.watts is not None and reference.watts is not None:
+            return self.w_sw(shares) * self.watts / reference.watts
         return self.w_sw(shares) * self.ports / reference.ports
 
 

@@ -15,6 +15,8 @@ from weft import _engine
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weft.analysis.machine_power import Fabric, Shares
 
 _JOULES_PER_KWH = 3.6e6
@@ -53,7 +55,12 @@ class Hardware:
                 raise WeftError.saying(f"{name}: {value:g} is not a number above 0", "write e.g. 500 W, or 0.25")
 
     def most_w(self, fabric: Fabric) -> float:
-        """Power of a network with all ports on [W]: switches, ports, and the modules at both cable ends."""
+        """Power of a network with all ports on [W]: switches, ports, and the modules at both cable ends.
+
+        If the power is known from a run, it is the power in this run.
+        """
+        if fabric.watts is not None:
+            return fabric.watts
         figures = _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
         boxes = fabric.ports * (figures["base_w_per_port"] + figures["port_w"])
         between = (fabric.ports - fabric.terminal_ports) * figures["module_w"]
@@ -68,6 +75,21 @@ class Hardware:
             return shares
         network = self.most_w(reference)
         return replace(shares, network=network / (network + nodes * self.node_w))
+
+    def port_shares(self, fabric: Fabric) -> dict[str, float]:
+        """The shares `port_asleep` and `ports` of this hardware in a network.
+
+        The ports include their modules. The modules in a sleeping port draw full power.
+        """
+        figures = _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
+        most = self.most_w(fabric)
+        on = most - fabric.ports * figures["base_w_per_port"]
+        return {"port_asleep": 1 - fabric.ports * figures["port_w"] / on if on else 1.0, "ports": on / most}
+
+    def is_that_of(self, scenario: Mapping[str, Any]) -> bool:
+        """Whether these ports and cables are those of `power.catalogue` of a scenario."""
+        own = scenario["power"].get("catalogue") or {}
+        return all(getattr(self, key) == own.get(key) for key in ("speed", "cables", "terminal_cables"))
 
     def columns(
         self, shares: Shares, fabrics: tuple[Fabric, Fabric], seconds: float | None, powers: tuple[float, float | None]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from weft.analysis.machine_energy import Machine
     from weft.analysis.machine_watts import Hardware
     from weft.results.result_set import ResultSet
 
@@ -31,15 +32,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reference-results", metavar="DIR", help="folder of results that contains the reference")
     idle = "power of an idle node as a share of the power of a busy node (default: 0,0.25,0.5,0.75,1)"
     parser.add_argument("--node-idle", metavar="S,...", type=_numbers, help=idle)
-    asleep = "power of a sleeping port as a share of the power of a port that is on (default: 0.1)"
-    parser.add_argument("--port-asleep", metavar="S", type=float, default=0.1, help=asleep)
-    parser.add_argument(
-        "--ports",
-        metavar="S",
-        type=float,
-        default=0.65,
-        help="share of all ports in the power of a switch (default: 0.65)",
-    )
+    asleep = "power of a sleeping port as a share of the power of a port that is on {}"
+    default = "(default: the prices of the run or the catalogue, else {})"
+    parser.add_argument("--port-asleep", metavar="S", type=float, help=asleep.format(default.format(0.1)))
+    ports = "share of all ports in the power of a switch {}"
+    parser.add_argument("--ports", metavar="S", type=float, help=ports.format(default.format(0.65)))
     network = parser.add_mutually_exclusive_group()
     share = "share of the reference network in the power of the machine (default: 0.15)"
     network.add_argument("--network", metavar="S", type=float, default=0.15, help=share)
@@ -70,18 +67,40 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
 
     others = None if options.reference_results is None else folders.opened(options.reference_results)
     results = folders.opened(options.results)
+    given = {name: getattr(options, name) for name in ("port_asleep", "ports") if getattr(options, name) is not None}
     machine = machine_energy.Machine(
-        Shares(options.port_asleep, options.ports, options.network),
+        Shares(network=options.network, **given),
         options.node_idle or machine_energy.IDLE_SHARES,
         options.cores_per_terminal,
         dict(options.state),
         _hardware(options, _catalogue(results)),
+        set(given),
     )
     frame = results.machine(machine, options.reference, others=others)
-    return frame, [*notes(frame), *_sources(machine.hardware, results.summaries)]
+    powers = _powers(machine, frame, results.summaries)
+    sources = _sources(machine.hardware, results.summaries, bool(frame["w_ports"].null_count()))
+    return frame, [*notes(frame), *powers, *sources]
 
 
-def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _powers(machine: Machine, frame: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Notes on the source of the power of networks: the runs, or shares of power."""
+    from weft.results import price_source
+
+    lines = []
+    if frame["w_ports"].null_count():
+        lines = ["power of networks: as in the runs, flits included; --port-asleep and --ports set shares instead"]
+        lines += [f"  {line}" for line in price_source.lines(summaries)]
+    if frame["w_ports"].null_count() < frame.height:
+        hardware = machine.hardware
+        from_catalogue = "" if hardware is None else f"from the catalogue, {hardware.speed}, {hardware.cables}"
+        for name, value in (("port_asleep", machine.shares.port_asleep), ("ports", machine.shares.ports)):
+            source = "as set" if name in machine.fixed else from_catalogue or "default, Andujar et al. (2019)"
+            shown = source if source == from_catalogue else f"{value:g} ({source})"
+            lines.append(f"--{name.replace('_', '-')}: {shown}")
+    return lines
+
+
+def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]], measured: bool) -> list[str]:
     """Notes on the sources of prices.
 
     The prices behind the watts of the machine and behind the energies of the run can have different sources.
@@ -91,7 +110,7 @@ def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]]) 
     if hardware is None:
         return []
     cables = f"{hardware.cables} between switches, {hardware.terminal_cables} to terminals"
-    own = price_source.lines(summaries)
+    own = [] if measured else price_source.lines(summaries)
     apart = [f"in the results of the run, {own[0]}"] if own else []
     return [f"watts: catalogue, {hardware.speed}, {cables} (`--cables`, `--terminal-cables`)", *apart]
 

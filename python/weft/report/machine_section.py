@@ -63,6 +63,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
         "rows": rows,
         "reference": frame["reference"].unique(maintain_order=True).to_list(),
         "idle": _IDLE,
+        "measured": frame["w_ports"].null_count() > 0,
     }
 
 

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft import _engine
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+def are_own(scenario: Mapping[str, Any]) -> bool:
+    """Whether a resolved scenario has prices of its own, in place of the default prices."""
+    power = scenario["power"]
+    if any(power.get(key) for key in ("catalogue", "class_prices", "router_price")):
+        return True
+    default = _engine.schema()["$defs"]["PowerConfig"]["properties"]["prices"]["default"]
+    return bool(power.get("prices", default) != default)
 
 
 def lines(summaries: Iterable[Mapping[str, Any]]) -> list[str]:
