@@ -112,6 +112,55 @@ def test_a_window_that_is_too_short_for_sleeping_links_is_not_saturated(tmp_path
     assert longer.summaries[0]["saturated"] is False
 
 
+FAULTS = """\
+topology: {torus: {widths: [4, 4], terminals_per_router: 2, trunk_width: 2}}
+links: {default: {latency: 20ns, vcs: 4, buffer: 64flits}, terminal: {latency: 5ns}}
+routing: shortest_path
+traffic: {pattern: uniform, packet: 4flits, load: 0.1}
+measure: {warmup: 6000cycles, window: 10000cycles}
+"""
+BROKEN = {"share": "10%", "at": "8us", "until": "12us"}
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {"fault_model": {"links": BROKEN}},
+        {"faults": [{"link": link, "at": "8us", "until": "12us"} for link in ([0, 1], [0, 4], [5, 6], [10, 14])]},
+        {"fault_model": {"links": BROKEN | {"at": "4us"}}},
+    ],
+    ids=["share", "listed", "broken before the window"],
+)
+def test_the_remedy_for_queues_keeps_the_faults_in_the_window(faults: dict[str, Any], tmp_path: Path) -> None:
+    """Packets wait at broken links for new tables, at a tenth of the load that the paths carry."""
+    flawed = weft.load(FAULTS, overrides=faults).run(tmp_path / "flawed", watch=False)
+    assert "queues_unsettled" in _codes(flawed)
+    settings, text = _remedy(flawed, "queues_unsettled")
+    assert "capacity" not in text
+    assert "warmup" not in text
+    assert list(settings) == ["measure.window"]
+    mended = weft.load(FAULTS, overrides=faults | settings).run(tmp_path / "mended", watch=False)
+    assert "queues_unsettled" not in _codes(mended), text
+
+    def seen(results: Results) -> list[tuple[Any, ...]]:
+        episodes = results.summaries[0]["fault_episodes"]
+        return [(each["failed"], each["from_cycle"], each["to_cycle"]) for each in episodes]
+
+    assert seen(flawed) == seen(mended) != []
+
+
+def test_packets_that_wait_for_new_tables_saturate_no_longer_window(tmp_path: Path) -> None:
+    """The links break in cycle 8,000, and the window ends before the new tables of cycle 18,000."""
+    faults = {"links.default.vcs": 8, "fault_model": {"links": {"share": "10%", "at": "8us"}}}
+    flawed = weft.load(FAULTS, overrides=faults).run(tmp_path / "flawed", watch=False)
+    assert "saturated" in _codes(flawed)
+    settings, text = _remedy(flawed, "saturated")
+    assert text.startswith("packets may wait at parts that fail or return in the window: write `measure.window: ")
+    mended = weft.load(FAULTS, overrides=faults | settings).run(tmp_path / "mended", watch=False)
+    assert "saturated" not in _codes(mended)
+    assert mended.summaries[0]["fault_episodes_count"] == 1
+
+
 CODES = {code["code"]: code for code in _engine.codes()}
 PROGRAM = """\
 topology: {hyperx: {widths: [4], terminals_per_router: 2}}

@@ -61,7 +61,8 @@ weft_units::codes! {
         computed: "In the second half of the window, the network accepts less than 97 % of the offered load, and chance (3 standard \
                    deviations) does not explain the difference. Or some packets of the window are not delivered within \
                    `measure.drain_limit`.",
-        helps: "Choose a lower load, or another network or routing. `weft saturation` finds the highest load that the network carries.";
+        helps: "Choose a lower load, or another network or routing. `weft saturation` finds the highest load that the network carries. If \
+                parts fail or return in the window, packets may wait there: write a longer window first.";
     SATURATED_IN_A_PHASE_CODE = "saturated_in_a_phase", Flaw,
         means: "The network does not carry the load in one of the phases. The mean latency over the window therefore has no limit either.",
         computed: "Weft judges a phase in the same way as a point: by its second half (see `saturated`).",
@@ -130,7 +131,9 @@ weft_units::codes! {
                    also appears if the window delivers packets that the warm-up has left: excess = accepted / offered - 1 > 3 / \
                    sqrt(packets), and excess x window / 2 > 5 % of the mean latency.",
         helps: "Write a warm-up of 4 times `queue_memory_cycles`, and a window that is a multiple of 4 times the present window. Near the \
-                capacity no run is long enough: the remedy is then a load that is 5 % lower.";
+                capacity no run is long enough: the remedy is then a load that is 5 % lower. If parts fail or return in the window, write \
+                only a longer window, so that the window still contains these faults. A later window needs later faults: move `at` and \
+                `until` by the same time, and `fault_model.random.from` too.";
     FELL_BEHIND_CODE = "fell_behind", Flaw,
         means: "The network accepted less than the offered load at the beginning of a phase, and carried the load later. The latencies of \
                 the phase include the wait in the queue that built up.",

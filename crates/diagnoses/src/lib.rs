@@ -3,7 +3,8 @@
 //! [`Facts::of`] reads the summary of a point from a [`Source`]. A source is JSON in this crate, and a dict in the
 //! Python module.
 //!
-//! [`flaws`] decides which flaws a point has. [`remedies`] computes the settings that remove them. [`numbers`] returns the numbers of each
+//! [`flaws`] decides which flaws a point has. [`remedies`] computes the settings that remove them. `window_faults` keeps
+//! faults in the window. [`numbers`] returns the numbers of each
 //! flaw.
 //!
 //! [`jobs`] judges the jobs of a point separately, and [`several`] judges several points of a sweep together.
@@ -25,6 +26,7 @@ pub mod phases;
 pub mod remedies;
 pub mod several;
 pub mod verdict;
+mod window_faults;
 pub mod words;
 
 pub use facts::{Facts, Source};

@@ -24,6 +24,7 @@ pub(crate) fn judged(point: &Facts, phases: Vec<Facts>) -> Vec<Facts> {
             warmup_cycles: point.warmup_cycles,
             power_settled: point.power_settled,
             packet_flits: point.packet_flits,
+            fault_episodes: point.fault_episodes.clone(),
             saturated: in_phase(point.saturated, own),
             dropped_packets: Some(dropped_in(point, &phase)),
             late: Some(late),

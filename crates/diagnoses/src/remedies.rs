@@ -11,12 +11,15 @@ use serde_json::Map;
 
 /// The proposed warm-up is the present run (warm-up and window) times this factor, and the proposed window is the present window times this
 /// factor. The longer run shows whether the accepted load stays below the offered load, and whether the queues settle.
-const LONGER: f64 = 4.0;
+pub(crate) const LONGER: f64 = 4.0;
 /// Weft proposes no run longer than the present run times this factor, because long queues are possibly only an effect of the start of the
 /// run.
-const PATIENCE: f64 = 50.0;
+pub(crate) const PATIENCE: f64 = 50.0;
 /// At this share of the load that its paths can carry, a network settles in a run of usual length.
 pub(crate) const BELOW_BOUND: f64 = 0.95;
+/// At less than this share of the load that its paths can carry, Weft never supposes that a network is near its capacity. Packets that wait
+/// for each other lower the capacity, but rarely so far.
+const FAR_BELOW_BOUND: f64 = 0.3;
 /// Longest window that a scenario can have \[cycles\].
 const LONGEST: f64 = (1u64 << 48) as f64;
 /// Default of the longest window for programs \[cycles of the scenario\].
@@ -35,7 +38,8 @@ impl Facts {
         let found = match kind.group {
             Group::Unsettled => self.to_settle_this(kind),
             Group::Overloaded => {
-                self.policy_warning().map(|warning| words::policy_or(&warning.path, &warning.help, kind.help))
+                let of_policy = |warning: &EngineWarning| words::policy_or(&warning.path, &warning.help, kind.help);
+                self.policy_warning().map(of_policy).or_else(|| self.saturated_at_faults(kind))
             }
             Group::Unjudged | Group::Period => self.short_span().map(of_engine),
             Group::NotComplete => Some(self.to_complete()),
@@ -90,6 +94,9 @@ impl Facts {
         if self.has(&kinds::AT_PATH_BOUND) && self.is_near_bound() {
             return words::write(self.below_bound()); // no run is long enough
         }
+        if self.has_faults_in_window() {
+            return self.accepted(self.window_with_faults());
+        }
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let longer = rounded_up(LONGER * (warmup + window)).max(self.warmup_limit_cycles.unwrap_or(0.0));
         let key = if self.is_by_limit() { LIMIT } else { WARMUP };
@@ -123,7 +130,7 @@ impl Facts {
         let mut remedies: Vec<(&'static Kind, Remedy)> = self.warnings_of(&[WARMUP]).map(of_warmup).collect();
         // the engine's warnings about a warm-up propose a longer one
         if let Some(latency) = self.fills_for().filter(|_| remedies.is_empty()) {
-            remedies.push((&kinds::FILLING, words::later_window(self.span((SETTLED * latency).ceil()), None)));
+            remedies.push((&kinds::FILLING, self.later_window((SETTLED * latency).ceil(), false)));
         }
         if has(&kinds::AT_PATH_BOUND) && !has(&kinds::QUEUES_UNSETTLED) {
             // if the warm-up reached its limit, propose the higher of the two limits
@@ -136,9 +143,10 @@ impl Facts {
             let limit = self.longer_limit().max(least_limit);
             // a lower load would not make power states settle sooner
             let is_of_latencies = self.warmup_settled == Some(false);
-            let lighter = is_of_latencies.then(|| words::else_lighter(self.load));
+            let lighter = if is_of_latencies { self.else_lighter() } else { None };
             let kind = if is_of_latencies { &kinds::LATENCIES_UNSETTLED } else { &kinds::POWER_UNSETTLED };
-            remedies.push((kind, words::longer_limit(self.span(limit), lighter)));
+            let later = limit - self.warmup_cycles.unwrap_or(0.0);
+            remedies.push((kind, self.with_moved_faults(words::longer_limit(self.span(limit), lighter), later)));
         }
         if let Some(late) = self.fell_behind() {
             remedies.push((&kinds::FELL_BEHIND, self.after_backlog(late)));
@@ -177,7 +185,8 @@ impl Facts {
         if self.is_near_capacity() {
             return words::lower_phase(place.phase);
         }
-        words::longer_for_queues(place.phase, self.span(rounded_up(self.enough_for(place.lasted()))))
+        let lighter = self.may_be_near_capacity();
+        words::longer_for_queues(place.phase, self.span(rounded_up(self.enough_for(place.lasted()))), lighter)
     }
 
     /// Length that a run or a phase would need for its queues to settle \[cycles\]. `lasted`: its present length.
@@ -197,12 +206,26 @@ impl Facts {
     /// in the window. Queues can also be long for other reasons: a routing may fill them before it leaves the shortest paths, or links may
     /// sleep. A load that is 5 % lower would not shorten queues of these kinds.
     fn is_near_capacity(&self) -> bool {
+        if !self.may_be_near_capacity() {
+            return false;
+        }
         if self.is_near_bound() || self.is_behind() {
             return true;
         }
         let (begin, end) = (self.backlog_before_packets.unwrap_or(0.0), self.backlog_packets.unwrap_or(0.0));
         let chance = CHANCE * self.packets.unwrap_or(0.0).sqrt();
         end > chance && begin - end <= chance
+    }
+
+    /// Whether the load can be the reason for long queues. The result is false if the load is far below the load that the paths can carry.
+    /// It is also false if parts break or return in the window, because packets wait at these parts.
+    fn may_be_near_capacity(&self) -> bool {
+        !self.is_disturbed() && self.path_bound_share.is_none_or(|share| share >= FAR_BELOW_BOUND)
+    }
+
+    /// The end of the text of a remedy that proposes a longer run: a lower load, if the load can be the reason for long queues.
+    fn else_lighter(&self) -> Option<String> {
+        self.may_be_near_capacity().then(|| words::else_lighter(self.load))
     }
 
     /// Whether the load is more than 95 % of the load that the paths can carry. At such a load, a longer run can only show that the network
@@ -224,6 +247,9 @@ impl Facts {
     /// The remedy of a longer warm-up and window. The two times are longer than the time for which the queues depend on
     /// their length at the start.
     fn longer_run(&self, least_limit: f64) -> Remedy {
+        if self.has_faults_in_window() {
+            return self.window_with_faults();
+        }
         let (warmup, window) = (self.warmup_cycles.unwrap_or(0.0), self.window_cycles.unwrap_or(0.0));
         let cycles = rounded_up(self.enough_for(warmup + window).max(self.after_waits()));
         // A multiple of the present window still has whole periods of the policy. The proposed window is longer than one swing of the
@@ -231,13 +257,13 @@ impl Facts {
         // load.
         let longer = (window > 0.0).then(|| LONGER * (self.memory(warmup + window) / window).ceil().max(1.0) * window);
         let longer = longer.map(|window| self.span(window));
-        let lighter = words::else_lighter(self.load);
+        let lighter = self.else_lighter();
         if self.is_by_limit() {
             let limit = cycles.max(2.0 * self.warmup_limit_cycles.unwrap_or(0.0)).max(least_limit);
-            return words::longer_run(LIMIT, self.span(limit), longer, false, &lighter);
+            return words::longer_run(LIMIT, self.span(limit), longer, false, lighter);
         }
         // the limit did not end the warm-up, so a longer limit has no effect, and a scenario with a fixed warm-up refuses a limit
-        words::longer_run(WARMUP, self.span(cycles), longer, self.warmup_settled.is_some(), &lighter)
+        words::longer_run(WARMUP, self.span(cycles), longer, self.warmup_settled.is_some(), lighter)
     }
 
     /// The remedy of a lower load, with a warm-up that is long enough for it. The remedy names a longer limit only if the limit ended the
@@ -271,9 +297,14 @@ impl Facts {
         }
         let is_of_phase = !self.phases.is_empty() || self.is_phase();
         let Some(drained) = late.drained_in() else { return words::lower_before(is_of_phase) };
-        let begin = self.warmup_cycles.unwrap_or(0.0);
-        let later = rounded_up(begin + 2.0 * drained);
-        words::later_window(self.span(later), is_of_phase.then(|| self.span(later - begin)))
+        self.later_window(rounded_up(self.warmup_cycles.unwrap_or(0.0) + 2.0 * drained), is_of_phase)
+    }
+
+    /// The remedy of a warm-up of `warmup` cycles. Later phases, and faults in the window, must move by the same time.
+    fn later_window(&self, warmup: f64, has_phases: bool) -> Remedy {
+        let shift = warmup - self.warmup_cycles.unwrap_or(0.0);
+        let remedy = words::later_window(self.span(warmup), has_phases.then(|| self.span(shift)));
+        self.with_moved_faults(remedy, shift)
     }
 
     /// The remedy of a longer phase: the flits that wait at its beginning or end are then at most 2 % of its flits.

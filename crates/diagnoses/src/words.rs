@@ -8,6 +8,7 @@ use crate::format::{Span, counted, general};
 use crate::kinds::Kind;
 use crate::remedies::BELOW_BOUND;
 use crate::verdict::Remedy;
+use serde_json::Map;
 
 pub(crate) const WINDOW: &str = "measure.window";
 const MAX_WINDOW: &str = "measure.stop.complete.max_window";
@@ -43,11 +44,19 @@ pub(crate) fn longer_limit(limit: Span, lighter: Option<String>) -> Remedy {
     Remedy { is_of_load, ..Remedy::new(text).with(LIMIT, limit.to_string()) }
 }
 
-pub(crate) fn longer_run(key: &str, warmup: Span, window: Option<Span>, replaces: bool, lighter: &str) -> Remedy {
+pub(crate) fn longer_run(
+    key: &str,
+    warmup: Span,
+    window: Option<Span>,
+    replaces: bool,
+    lighter: Option<String>,
+) -> Remedy {
     let and = window.map_or_else(String::new, |window| format!(" and {}", setting(WINDOW, window)));
     let place = if replaces { " (in place of `auto` and of any `measure.warmup_limit`)" } else { "" };
-    let remedy = Remedy::of_load(format!("write {}{and}, or more{place}; {lighter}", setting(key, warmup)));
-    let remedy = remedy.with(key, warmup.to_string());
+    let is_of_load = lighter.is_some();
+    let lighter = lighter.map_or_else(String::new, |lighter| format!("; {lighter}"));
+    let text = format!("write {}{and}, or more{place}{lighter}", setting(key, warmup));
+    let remedy = Remedy { is_of_load, ..Remedy::new(text).with(key, warmup.to_string()) };
     match window {
         Some(window) => remedy.with(WINDOW, window.to_string()),
         None => remedy,
@@ -81,12 +90,47 @@ pub(crate) fn lower_phase(phase: f64) -> String {
     format!("lower the load of phase {phase} by 5 % or more: {NEAR}")
 }
 
-pub(crate) fn longer_for_queues(phase: f64, longer: Span) -> String {
-    format!(
-        "let phase {phase} last for {} or more before the next phase begins or the window ends; if that is not enough, the load may be \
-         near the capacity: lower the load of phase {phase} by 5 % or more",
-        longer.words()
-    )
+/// `lighter`: whether the load can be the reason for long queues.
+pub(crate) fn longer_for_queues(phase: f64, longer: Span, lighter: bool) -> String {
+    let lighter = match lighter {
+        true => format!(
+            "; if that is not enough, the load may be near the capacity: lower the load of phase {phase} by 5 % or more"
+        ),
+        false => String::new(),
+    };
+    let longer = longer.words();
+    format!("let phase {phase} last for {longer} or more before the next phase begins or the window ends{lighter}")
+}
+
+/// `stays_broken`: whether a part is broken until the window ends.
+pub(crate) fn window_with_faults(window: Span, stays_broken: bool) -> Remedy {
+    let stays = match stays_broken {
+        true => "; if that is not enough, the network with the broken parts may not carry this load",
+        false => "",
+    };
+    let kept = "and leave the warm-up as it is: the faults then stay in the window";
+    Remedy {
+        is_of_load: stays_broken,
+        ..Remedy::new(format!("write {} or more, {kept}{stays}", setting(WINDOW, window)))
+    }
+    .with(WINDOW, window.to_string())
+}
+
+pub(crate) fn saturated_at_faults(longer: Remedy, general: &str) -> Remedy {
+    let text =
+        format!("packets may wait at parts that fail or return in the window: {}; otherwise {general}", longer.text);
+    Remedy { text, is_of_load: true, ..longer }
+}
+
+pub(crate) fn any_window_with_faults() -> Remedy {
+    Remedy::new(format!(
+        "write a longer `{WINDOW}`, and leave the warm-up as it is: the faults then stay in the window"
+    ))
+}
+
+pub(crate) fn with_moved_faults(remedy: Remedy, later: Span) -> Remedy {
+    let moved = format!("let each fault in the window begin and end {} later, so that it stays there", later.words());
+    Remedy { text: format!("{}, and {moved}", remedy.text), settings: Map::new(), ..remedy }
 }
 
 /// `accepted`: for a saturated point, the share of its load that it accepted. `None` for other points, and if the accepted load is not
@@ -415,13 +459,19 @@ pub(crate) fn latency_grows(grown: f64) -> String {
 }
 
 pub(crate) fn long_queues(facts: &Facts, memory: f64, lasted: f64) -> String {
+    let waits = general(facts.queueing_mean_cycles.unwrap_or(0.0), 4);
+    let latency = general(facts.packet_latency_mean_cycles.unwrap_or(0.0), 4);
+    let memory = general(memory, 3);
+    let lasted = format!("about {memory} cycles, but warm-up and window last only {lasted} cycles");
+    if facts.has_faults_in_window() {
+        return format!(
+            "queues not settled: a packet waits for {waits} of its {latency} cycles in queues, also at parts that fail or return in the \
+             window; such long queues have an effect for {lasted}: the latency depends on the length of the window"
+        );
+    }
     format!(
-        "queues not settled: a packet waits for {} of its {} cycles in queues; the initial state of such long queues has an effect for \
-         about {} cycles, but warm-up and window last only {lasted} cycles: the latency depends on the initial state and on the length of \
-         the run",
-        general(facts.queueing_mean_cycles.unwrap_or(0.0), 4),
-        general(facts.packet_latency_mean_cycles.unwrap_or(0.0), 4),
-        general(memory, 3)
+        "queues not settled: a packet waits for {waits} of its {latency} cycles in queues; the initial state of such long queues has an \
+         effect for {lasted}: the latency depends on the initial state and on the length of the run"
     )
 }
 

@@ -303,6 +303,58 @@ fn a_lower_load_comes_first_only_near_the_capacity() {
 }
 
 #[test]
+fn a_remedy_keeps_the_faults_of_the_window_and_does_not_blame_the_load() {
+    let queues = |change: Value| {
+        let mut summary = json!({"queues_settled": false, "warmup_settled": null, "queue_memory_cycles": 28_000});
+        summary.as_object_mut().expect("an object").extend(change.as_object().expect("an object").clone());
+        point(summary)
+    };
+    let broken = |from: u64, to: Value| json!({"fault_episodes": [{"from_cycle": from, "to_cycle": to}], "fault_episodes_count": 1});
+    let remedy = |change: Value| queues(change).remedy(&QUEUES_UNSETTLED);
+    // 4 x the cube root of (28,000 cycles of memory / a run of 7,000 cycles) = 6.3 windows of 1,000 cycles
+    let repaired = remedy(broken(6100, json!(6300)));
+    assert_eq!(repaired.settings, settings(&[("measure.window", "7000cycles")]));
+    assert!(!repaired.text.contains("capacity") && !repaired.text.contains("5 %"), "{repaired:?}");
+    // parts that stay broken also let packets wait in the longer window: 4 x 28,000 cycles; the network may be too small without them
+    let lasting = remedy(broken(6100, Value::Null));
+    assert_eq!(lasting.settings, settings(&[("measure.window", "112000cycles")]));
+    assert!(lasting.text.ends_with("the network with the broken parts may not carry this load"), "{lasting:?}");
+    // 4 x the time until the parts return, 4,000 cycles after the warm-up
+    assert_eq!(remedy(broken(6100, json!(10_000))).settings, settings(&[("measure.window", "16000cycles")]));
+    // a fault that lasts from the start is in each window
+    let always = remedy(broken(1, Value::Null));
+    assert!(always.settings.contains_key("measure.warmup") && always.text.contains("near the capacity"), "{always:?}");
+    // few of the created packets were accepted: the packets wait at the fault
+    let mut behind = broken(6100, json!(6300));
+    behind["accepted_load"] = json!(0.4);
+    assert_eq!(queues(behind).to_judge().settings, settings(&[("measure.window", "7000cycles")]));
+    let far = remedy(json!({"path_bound_share": 0.1}));
+    assert!(far.settings.contains_key("measure.warmup") && !far.text.contains("capacity"), "{far:?}");
+}
+
+#[test]
+fn a_later_window_moves_the_faults_in_it() {
+    let mut early = json!({"backlog_before_packets": 500, "accepted_load": 0.9, "warmup_settled": null});
+    let alone = point(early.clone()).diagnoses().swap_remove(0).remedy;
+    assert_eq!(alone.settings.len(), 1, "{alone:?}");
+    early["fault_episodes"] = json!([{"from_cycle": 6100, "to_cycle": 6300}]);
+    let moved = point(early).diagnoses().swap_remove(0).remedy;
+    assert!(moved.settings.is_empty(), "the warm-up is half of the remedy: {moved:?}");
+    let end = ", and let each fault in the window begin and end 1300 cycles later, so that it stays there";
+    assert_eq!(moved.text, format!("{}{end}", alone.text));
+    let phases = json!([{
+        "phase": 1, "start_cycle": 0, "from_cycle": 6000, "to_cycle": 7000, "packets": 999, "saturated": false,
+        "queues_settled": false, "queue_memory_cycles": 9000,
+    }]);
+    let text = |episodes: Value| {
+        let change = json!({"phases": phases, "fault_episodes": episodes, "warmup_settled": null});
+        point(change).remedy(&QUEUES_UNSETTLED).text
+    };
+    assert!(text(json!([])).contains("near the capacity"));
+    assert!(!text(json!([{"from_cycle": 6100, "to_cycle": 6300}])).contains("capacity"));
+}
+
+#[test]
 fn equal_work_is_within_three_percent_and_chance() {
     let same = |loads: [f64; 2], packets: [Option<f64>; 2]| flaws::same_work(&loads.map(Some), &packets);
     let many = [Some(1e9); 2];

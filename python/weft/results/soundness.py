@@ -76,6 +76,7 @@ LATENCIES = ("packet_latency_", "network_latency_")
 # Keys that the summary of a phase copies from that of its point.
 _OF_POINT = (
     *(q.ENDING.column, "warnings", "warmup_settled", "warmup_cycles", "power_settled"),
+    "fault_episodes",
     *("hash", "packet_flits", "cycle_seconds", "flit_bits"),
 )
 
