@@ -2,6 +2,7 @@
 //! refuses an event that can never happen, and warns about an event that is not measured. The message shows both times, because the likely
 //! cause is a wrong unit (us instead of ms).
 
+use crate::assemble::Clock;
 use crate::config::Scenario;
 use crate::warning::{Warning, long};
 use crate::warnings::{named, place};
@@ -71,6 +72,38 @@ struct Event {
     at: Cycles,
 }
 
+/// Faults with times in the scenario: a fault of `faults`, or the share of links or routers that fails.
+struct Timed {
+    /// Path of the keys `at` and `until`.
+    path: String,
+    begins: &'static str,
+    ends: &'static str,
+    at: Cycles,
+    until: Option<Cycles>,
+}
+
+/// Lists the faults with times in the scenario. Random faults are left out, because no key of the scenario lists them and they end with the
+/// window.
+fn faults(scenario: &Scenario, spec: &Spec) -> Result<Vec<Timed>, Refusal> {
+    let named = spec.faults.iter().take(scenario.faults.len()).enumerate();
+    let mut timed: Vec<Timed> = named
+        .map(|(k, fault)| Timed {
+            path: format!("faults.{k}"),
+            begins: "this fault begins",
+            ends: "this fault ends",
+            at: fault.at,
+            until: fault.until,
+        })
+        .collect();
+    let clock = Clock { cycle_fs: spec.cycle_fs };
+    let shares = scenario.fault_model.as_ref().map(|model| model.share_times(&clock)).transpose()?;
+    for (key, at, until) in shares.into_iter().flatten() {
+        let path = format!("fault_model.{key}");
+        timed.push(Timed { path, begins: "these faults begin", ends: "these faults end", at, until });
+    }
+    Ok(timed)
+}
+
 /// Lists all phases, faults, and times at which a policy switches links off. An event of several jobs is listed once. Jobs without phases
 /// use the phases of `traffic`.
 fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
@@ -84,13 +117,8 @@ fn events(scenario: &Scenario, spec: &Spec) -> Result<Vec<Event>, Refusal> {
             }
         }
     }
-    // random faults are left out, because no key of the scenario lists them and they end with the window
-    let faults = spec.faults.iter().take(scenario.faults.len()).enumerate();
-    events.extend(faults.map(|(k, fault)| Event {
-        path: format!("faults.{k}.at"),
-        what: "this fault begins",
-        at: fault.at,
-    }));
+    let timed = faults(scenario, spec)?.into_iter();
+    events.extend(timed.map(|fault| Event { path: format!("{}.at", fault.path), what: fault.begins, at: fault.at }));
     let off = spec.schedule()?.once.into_iter();
     events.extend(off.map(|off| Event {
         path: format!("{}.from", off.path),
@@ -138,9 +166,9 @@ pub(crate) fn warnings(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>,
             warnings.push(warning);
         }
     };
-    for (k, fault) in spec.faults.iter().take(scenario.faults.len()).enumerate() {
+    for fault in faults(scenario, spec)? {
         if let Some(until) = fault.until.filter(|&until| until <= frame.start) {
-            add(early(format!("faults.{k}.until"), "this fault ends", until, &frame, spec));
+            add(early(format!("{}.until", fault.path), fault.ends, until, &frame, spec));
         }
     }
     for off in spec.schedule()?.once.into_iter().filter(|off| off.until <= frame.start) {

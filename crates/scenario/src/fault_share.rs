@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use weft_engine::Spec;
 use weft_engine::spec::{Fault, Part};
 use weft_traffic::{below, stream};
-use weft_units::{Refusal, Share, Time};
+use weft_units::{Cycles, Refusal, Share, Time};
 
 /// A share of the links or routers that fails. With the same seed, the same share draws the same parts, and a larger share contains the
 /// parts of a smaller share.
@@ -63,14 +63,16 @@ impl FaultModel {
         self.shares().next().is_some()
     }
 
+    /// True if a share of links or routers fails after the start of the run, or works again before its end.
+    pub(crate) fn has_timed_shares(&self) -> bool {
+        self.shares().any(|(_, _, share)| share.at != from_the_start() || share.until.is_some())
+    }
+
     /// Draws the faults of the shares. `named`: the faults in `faults`. The parts in this list fail only at the times given there, so they
     /// are not drawn.
     pub(crate) fn draw_shares(&self, named: &[Fault], spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {
         let drawn = self.drawn(named, spec)?.into_iter().map(|(key, share, drawn)| {
-            let cycles = |time: Time, name: &str| clock.cycles(time, &format!("fault_model.{key}.{name}"));
-            let until = share.until.map(|until| cycles(until, "until")).transpose()?;
-            // at least cycle 1, which is the first cycle in which a link can carry a flit
-            let at = cycles(share.at, "at")?.max(1);
+            let (at, until) = share.times(key, clock)?;
             if let Some(until) = until.filter(|&until| until <= at) {
                 let what = format!("the faults end in cycle {until}, but these {key} fail in cycle {at}");
                 let path = format!("fault_model.{key}.until");
@@ -79,6 +81,12 @@ impl FaultModel {
             Ok(drawn.failing.into_iter().map(move |what| Fault { what, at, until }))
         });
         Ok(drawn.collect::<Result<Vec<_>, Refusal>>()?.into_iter().flatten().collect())
+    }
+
+    /// For each share: its key, the cycle in which its parts fail, and the cycle in which they work again.
+    pub(crate) fn share_times(&self, clock: &Clock) -> Result<Vec<(&'static str, Cycles, Option<Cycles>)>, Refusal> {
+        let times = self.shares().map(|(_, key, share)| share.times(key, clock).map(|(at, until)| (key, at, until)));
+        times.collect()
     }
 
     /// For each share: the names of the parts that fail, and the number of all candidates. `weft check` prints these lists.
@@ -113,6 +121,14 @@ impl FaultModel {
 }
 
 impl FaultShare {
+    /// The cycle of the failure, and the cycle in which the parts work again. `key`: the key of this share in `fault_model`.
+    fn times(&self, key: &str, clock: &Clock) -> Result<(Cycles, Option<Cycles>), Refusal> {
+        let cycles = |time: Time, name: &str| clock.cycles(time, &format!("fault_model.{key}.{name}"));
+        let until = self.until.map(|until| cycles(until, "until")).transpose()?;
+        // at least cycle 1, which is the first cycle in which a link can carry a flit
+        Ok((cycles(self.at, "at")?.max(1), until))
+    }
+
     fn draw(&self, of: Parts, known: &[Fault], spec: &Spec, path: &str) -> Result<Drawn, Refusal> {
         if !self.share.is_part() {
             let what = format!("a share of {} can't fail", self.share);

@@ -3,7 +3,7 @@
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
-use crate::fault_model::Enough;
+use crate::fault_model::{Enough, FaultModel};
 use crate::measure::StopConfig;
 use crate::warning::{Warning, long};
 use crate::{catalogue, classes, events, marking, periods, replies, silent_terminals};
@@ -136,9 +136,11 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
 }
 
 /// A remedy proposes a warm-up that is longer by `cycles`, which moves the window. Returns the end of this remedy: phases and faults must
-/// be moved by the same time, so that they stay at their place in the window. `None` if the scenario has no phases and no faults.
+/// be moved by the same time, so that they stay at their place in the window. `None` if the scenario has no phases and no faults. A share of
+/// parts that are broken from the start to the end of the run is no such fault.
 pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
-    let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", !scenario.faults.is_empty())];
+    let fails = !scenario.faults.is_empty() || scenario.fault_model.as_ref().is_some_and(FaultModel::has_timed_shares);
+    let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", fails)];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
     (!timed.is_empty()).then(|| {
         let each = timed.join(" and each ");

@@ -91,6 +91,20 @@ fn phases_that_are_no_whole_periods_are_reported() {
 }
 
 #[test]
+fn a_share_that_fails_beside_the_window_is_reported() {
+    let sets = |share: &'static str| [("fault_model", share)];
+    let warnings = warned(&sets("{links: {share: 10%, at: 2us, until: 5us}}"));
+    assert_eq!(warnings[0].0, "fault_model.links.until");
+    assert!(warnings[0].1.contains("these faults end at 5000 cycles (5us), but the window starts"), "{warnings:?}");
+    let warnings = warned(&sets("{routers: {share: 25%, at: 60us}}"));
+    assert_eq!(warnings[0].0, "fault_model.routers.at");
+    assert!(warnings[0].1.contains("these faults begin at 60000 cycles (60us), but the window ends"), "{warnings:?}");
+    assert_eq!(warned(&sets("{links: {share: 10%, at: 25us, until: 26us}}")), []);
+    let error = point(&sets("{links: {share: 10%, at: 1ms}}")).expect_err("after the run");
+    assert!(error.contains("fault_model.links.at"), "{error}");
+}
+
+#[test]
 fn off_times_beside_the_window_are_reported() {
     let rows =
         |rows: &str| [("power.policy", format!("{{timetable: {{off: [{rows}], transition: 100cycles}}}}"))].to_vec();

@@ -75,6 +75,10 @@ fn a_fixed_warm_up_that_is_too_short_for_the_policy_is_reported() {
     let warnings = warned(&[TCEP, ("measure.warmup", "1us"), phases("[{from: 3us, load: 0.2}]")]);
     assert!(warnings[0].1.contains("`measure.warmup: 10000cycles`") && !warnings[0].1.contains("auto"), "{warnings:?}");
     assert!(warnings[0].1.contains("begin and end each phase 9000 cycles later"), "{warnings:?}");
+    for faults in [("faults", "[{link: [0, 1], at: 3us}]"), ("fault_model", "{links: {share: 50%, at: 3us}}")] {
+        let warnings = warned(&[TCEP, ("measure.warmup", "1us"), faults]);
+        assert!(warnings[0].1.contains("begin and end each fault 9000 cycles later"), "{warnings:?}");
+    }
     let longer = |from| warned(&[TCEP, ("measure.warmup", "10000cycles"), phases(from)]);
     assert_eq!(longer("[{from: 12us, load: 0.2}]"), []);
     assert_eq!(
