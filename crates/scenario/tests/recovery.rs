@@ -96,6 +96,19 @@ fn what_nobody_notices_takes_no_time_and_what_is_dropped_lowers_the_share() {
     assert!((0.0..1000.0).contains(&number(&s, "return_recovery_cycles")), "{}", s["return_recovery_cycles"]);
 }
 
+#[test]
+fn a_run_that_ends_with_its_programs_has_no_bins() {
+    let program = "{program: {collective: {operation: all_reduce, ranks: 8, bytes: 16KB}}}";
+    let text = format!(
+        "topology: {{torus: {{widths: [4, 4], terminals_per_router: 2, trunk_width: 2}}}}\nrouting: dimension_order\n\
+         links: {{default: {{vcs: 4}}}}\ntraffic: {{packet: 4flits, workload: {{programs: {program}}}}}\n\
+         faults: [{{link: [0, 1], member: 0, at: 100cycles}}]\n"
+    );
+    let point = expand("ring.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
+    let s = point.run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}")).summary;
+    assert_eq!(s["recovery_unknown"], "programs or batches end the run, so there is no steady load to return to");
+}
+
 /// A fat tree with k = 8. Router 64, one of its 16 core routers, fails permanently in cycle 12000.
 const TREE: &str = "\
 cycle: 1ns

@@ -31,7 +31,7 @@
 use crate::statistics::per_packet;
 use weft_engine::Spec;
 use weft_engine::outcome::{Arrived, Ending, FaultOutcome, Outcome, PacketSums};
-use weft_engine::spec::Episode;
+use weft_engine::spec::{Episode, Stop};
 use weft_engine::steady::growth;
 
 /// A bin counts as off if it differs from the mean over the bins before the first fault by more than this number of standard deviations.
@@ -106,6 +106,9 @@ impl Baseline {
         }
         if spec.traffic.jobs.iter().any(|job| job.batch.is_some()) {
             return Err("jobs send batches, which have no steady load to return to".to_owned());
+        }
+        if spec.phases.stop == Stop::Complete {
+            return Err("programs or batches end the run, so there is no steady load to return to".to_owned());
         }
         if let Ending::Stalled(_) = outcome.ending {
             return Err("packets wait for each other forever".to_owned());
