@@ -99,6 +99,25 @@ def test_a_fault_in_the_warm_up_has_a_command_with_a_longer_one(
     assert (summary["dropped_packets"], summary["saturated"], summary["delivered_share"]) == (0, False, 1)
 
 
+def test_each_routing_that_drops_packets_is_named(tmp_path: Path) -> None:
+    """Weft looks for other routings for three routings only, and says so."""
+    text = (
+        "topology: {torus: {widths: [4, 4], terminals_per_router: 2}}\n"
+        "links: {default: {latency: 20cycles, vcs: 4, buffer: 64flits}}\n"
+        "routing: dimension_order\ntraffic: {pattern: uniform, packet: 4flits, load: 0.1}\n"
+        "measure: {warmup: 1us, window: 4us}\nfaults: [{link: [0, 1], at: 2us}]\n"
+        "sweep: {routing: [dimension_order, minimal_adaptive, lash, up_down_any]}\n"
+    )
+    results = weft.load(text).run(tmp_path / "lost", watch=False)
+    assert all(summary["dropped_packets"] for summary in results.summaries)
+    lines = ways_around.lines(results)
+    told = [line.split()[0] for line in lines if "drops packets although" in line]
+    assert told == ["dimension_order", "minimal_adaptive", "lash"]
+    assert lines[-1].startswith("up_down_any also drops packets: ")
+    # a line with more routings than it names has their number
+    assert ways_around._listed(list("abcdef")) == "a, b, c, d and 2 more"
+
+
 def test_the_mark_of_drops_stands_only_where_packets_were_dropped(tmp_path: Path) -> None:
     results = weft.load(MESH, overrides=LINK | {"measure.warmup": "200cycles"}).run(out=tmp_path / "out")
     shown = tables.faults(results)

@@ -19,7 +19,7 @@ from weft.results.choose import LOAD, ROUTING
 from weft.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from weft._engine import Point
     from weft.results.result_set import ResultSet
@@ -30,8 +30,8 @@ _MOST_TERMINALS = 5000
 # Maximum number of terminals for which the load that the paths can carry is computed, because it takes seconds per
 # routing.
 _MOST_BOUNDED = 1024
-# Maximum number of routings (that drop packets) for which there is a note. Then the maximum number of other routings
-# that a note proposes.
+# Maximum number of routings that drop packets for which Weft looks for others. Then the maximum number of other routings
+# that a line lists.
 _TOLD, _NAMED = 3, 4
 
 
@@ -61,22 +61,33 @@ def lines(results: ResultSet) -> list[str]:
     """Lines for each routing that dropped packets, about the first point with this routing.
 
     The lines name other routings that keep all terminals connected, and the command that runs the point with the first
-    of them.
+    of them. The search takes time, so it covers only the first routings that drop packets. A last line names the
+    others.
     """
     first: dict[str, int] = {}
     for row, summary in enumerate(results.summaries):
         if soundness.is_dropping(summary) and (summary.get("terminals") or 0) <= _MOST_TERMINALS:
             first.setdefault(str(summary.get("routing")), row)
     values = []
-    for own, row in list(first.items())[:_TOLD]:
+    searched, others = list(first.items())[:_TOLD], list(first)[_TOLD:]
+    for own, row in searched:
         if ways := able(results, row):
             values.append(f"{own} drops packets although the network is still connected ({results.describe(row)})")
             values += [f"  {line}" for line in _lines_of(results, row, ways)]
+    if others:
+        verb, what = ("drops", "this routing") if len(others) == 1 else ("drop", "these routings")
+        values.append(f"{_listed(others)} also {verb} packets: Weft did not look for other routings for {what}")
     return values
 
 
+def _listed(names: Sequence[str]) -> str:
+    """The first names, and the number of the others."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
+
+
 def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
-    names = ", ".join(way.name for way in ways[:_NAMED])
+    names = _listed([way.name for way in ways])
     way = ways[0]
     if way.tables == 0:
         lines = [f"the first tables of these routings include the faults, and have a path for every pair: {names}"]
