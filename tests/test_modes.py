@@ -48,6 +48,28 @@ def test_check_prints_the_modes_of_each_policy_with_rates_and_prices(capsys: pyt
     ]
 
 
+def test_check_names_the_variant_of_each_table_of_modes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "variants.yaml"
+    file.write_text(
+        "topology: {hyperx: {widths: [4], terminals_per_router: 2}}\nrouting: minimal\n"
+        "traffic: {pattern: uniform, load: 0.1}\n"
+        "power:\n  modes: [{name: low, rate: 1/10}, {name: nap, carries: false}]\n"
+        "  prices: {on: {static: 3W, per_bit: 5pJ/bit}, low: {static: 1W, per_bit: 5pJ/bit},"
+        " nap: {static: 0.3W, per_bit: 0pJ/bit}, draining: {static: 3W, per_bit: 5pJ/bit},"
+        ' waking: {static: 3W, per_bit: 5pJ/bit}, "off": {static: 0.1W, per_bit: 0pJ/bit}}\n'
+        "sweep:\n  power.policy:\n    - always_on\n"
+        "    - {idle_timeout: {idle: 1us, transition: 300ns, to: low}}\n"
+        "    - {idle_timeout: {idle: 1us, transition: 300ns, to: nap}}\n",
+        encoding="utf-8",
+    )
+    assert main(["check", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    named = [lines[row - 1] for row, line in enumerate(lines) if line == "modes of links under idle_timeout"]
+    assert [line.split(" = ")[0] for line in named] == ["power.policy", "power.policy"]
+    assert "to low" in named[0]
+    assert "to nap" in named[1]
+
+
 def test_tables_have_the_modes_of_the_scenario(lanes: Results) -> None:
     for row, summary in enumerate(lanes.summaries):
         assert link_modes.of(summary) == MODES

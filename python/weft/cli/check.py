@@ -17,7 +17,7 @@ from weft.text.labels import label
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from weft._engine import Point
     from weft.api.sweep import Implied, Sweep
@@ -129,13 +129,9 @@ def main(options: argparse.Namespace) -> int:
     )
     for line in dict.fromkeys(line for each in implied for line in two_ways(each.facts["links_of_two_classes"])):
         print(line)
-    for line in dict.fromkeys(line for each in implied for line in _drawn(each.facts)):
-        print(line)
-    for part in (_modes, _queueing, _marking, _work):
-        for line in dict.fromkeys("\n".join(part(each.facts)) for each in implied):
-            print(line, end="\n" if line else "")
-    for line in dict.fromkeys(line for each in implied for line in _classes(each.facts)):
-        print(line)
+    for part in (_drawn, _modes, _queueing, _marking, _work, _classes):
+        for line in _of_parts(part, implied, sweep.points):
+            print(line)
     found = _bounds(sweep, estimate=options.estimate)
     for line in _programs(sweep, found):
         print(line)
@@ -143,6 +139,20 @@ def main(options: argparse.Namespace) -> int:
     if values := [*of_points, *warned.hints(each.facts for each in implied)]:
         print("\n".join(["", *values]))
     return DONE
+
+
+def _of_parts(
+    part: Callable[[dict[str, Any]], list[str]], implied: Sequence[Implied], points: Sequence[Point]
+) -> list[str]:
+    """The lines of a part, each part once. If points differ in the lines, a line before each part names its points."""
+    alike: dict[tuple[str, ...], list[Point]] = {}
+    for each in implied:
+        alike.setdefault(tuple(part(each.facts)), []).extend(each.points)
+    lines = []
+    for (blank, *shown), of in ((known, of) for known, of in alike.items() if known):
+        name = _which(of, points) if len(alike) > 1 else ""
+        lines += [blank, *([name] if name else []), *shown]
+    return lines
 
 
 def _bounds(sweep: Sweep, *, estimate: bool) -> dict[str, list[Bounds]]:
@@ -374,8 +384,8 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
         if of_all > each["candidates"]:  # the shares are of trunks, because parallel links fail together
             pairs = f"{len(failing)} of {each['candidates']} pairs of routers connected by {what}"
             count = f"{pairs} ({links} of {of_all} links; {each['share']})"
-        values += ["", f"fails: {count}: {', '.join(failing[:_LISTED])}{more}"]
-    return values
+        values.append(f"fails: {count}: {', '.join(failing[:_LISTED])}{more}")
+    return ["", *values] if values else []
 
 
 def _classes(facts: dict[str, Any]) -> list[str]:
