@@ -101,6 +101,9 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// Version of the result model. The version increases when the meaning or the numbers of results change. The hash of a point contains the
 /// version, so results of another version are never reused.
 ///
+/// Version 31: a run that ends with its programs or batches has no recovery time. In earlier versions such a run had one if its longest
+/// window was short.
+///
 /// Version 30: `saturated` is null if the window or the drain is shorter than the time that packets need in a network without queues.
 /// `source_fairness_jain`, `source_load_min` and `source_load_max` leave out terminals from which a program that has ended sent nothing.
 ///
@@ -161,4 +164,4 @@ pub use workload::{BatchSize, JobConfig, Phase, TerminalLoad, Traffic};
 /// faults. `history_window` counts the flits that have left on the link, instead of the flits that have crossed the switch. Numbers of runs
 /// with that sensor change. Version 4 adds keys to version 3 (times, bits, references of energy, mean powers, states of links over time)
 /// and does not change numbers.
-pub const RESULT_MODEL_VERSION: u32 = 30;
+pub const RESULT_MODEL_VERSION: u32 = 31;
