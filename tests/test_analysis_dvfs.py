@@ -1,4 +1,4 @@
-"""Compares the energy of links at lower rates (DVFS), which Weft computes from results, with energies computed by hand."""
+"""Compares the energy of links at lower rates (DVFS), computed from results, with energies computed by hand."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_rates_that_make_no_sense(rates: tuple[float, ...], powers: tuple[float,
 
 
 def test_at_the_full_rate_nothing_changes(recorded: Results) -> None:
-    """With all link states, the energies by channel, and the energies by sample, each add up to the energy of the run."""
+    """With all link states, the energies by channel and those by sample each add up to the energy of the run."""
     full = Rates((1.0,), (1.0,))
     wanted = [summary["energy_network_j"] for summary in recorded.summaries]
     for over_time in (False, True):

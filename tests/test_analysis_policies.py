@@ -79,7 +79,7 @@ def test_the_policy_of_the_least_energy_is_named_with_its_distance_from_the_floo
 
 
 def test_policies_that_are_slower_than_allowed_do_not_count(ring: Results) -> None:
-    """If no extra run time is allowed, a policy under which needed links sleep does not count, however much it saves."""
+    """If no extra run time is allowed, a policy under which needed links sleep does not count, whatever it saves."""
     (all_,), (none,) = (least_energy.table(ring, slower).iter_rows(named=True) for slower in (0.5, 0.0))
     assert all_["time_change"] > 0
     assert none["fast_enough"] < all_["fast_enough"]

@@ -1,4 +1,4 @@
-"""Tests the import of realistic BookSim2 configurations: the values of imported scenarios, and the reasons of refusals."""
+"""Tests the import of realistic BookSim2 configurations: values of imported scenarios, and reasons of refusals."""
 
 from __future__ import annotations
 

@@ -340,7 +340,7 @@ def test_an_approximation_carries_its_measured_band(name: str, key: str, setting
 
 
 def test_the_bands_are_those_of_the_engine(tmp_path: Path) -> None:
-    """Weft still gives the listed latencies of two bands: a mesh that equals BookSim2's, and min_adapt, which differs."""
+    """Weft still gives the listed latencies of two bands: a mesh that equals BookSim2's, and min_adapt that differs."""
     text = "topology = mesh; k = 8; n = 2; num_vcs = 4; vc_buf_size = 8; vc_busy_when_full = 1;"
     file = tmp_path / "mesh.cfg"
     for name, settings, (rate, there, here) in [

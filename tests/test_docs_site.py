@@ -1,4 +1,4 @@
-"""Tests the documentation site: it builds without a warning, and the build runs all commands, scenarios and notebooks."""
+"""Tests the documentation site: it builds without a warning, and runs all commands, scenarios and notebooks."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_the_gallery_has_pictures_in_light_and_dark_with_words(site: Path) -> No
 
 
 def test_pages_fit_their_width_and_no_row_of_a_table_breaks(site: Path) -> None:
-    """No page is wider than the window: wide output has its own scroll bar, and rows of tables in output do not wrap."""
+    """No page is wider than the window: wide output has its own scroll bar, and rows of output tables do not wrap."""
     breaking = "[...document.querySelectorAll('.output pre')].filter(p => getComputedStyle(p).whiteSpace != 'pre')"
     with browser() as driver:
         for width in (1280, 390):

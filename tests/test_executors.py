@@ -238,7 +238,7 @@ def test_a_claim_of_a_dead_run_is_overruled_by_one_only(tmp_path: Path) -> None:
 
 
 def test_a_job_that_was_begun_twice_leaves_points_to_its_living_run(tmp_path: Path) -> None:
-    """If Slurm's controller is killed before it has recorded that a job has begun, Slurm starts the job a second time."""
+    """If Slurm's controller is killed before it records that a job has begun, Slurm starts the job a second time."""
     names = []
     for _ in range(2):
         (beacon := Beacon(Store(tmp_path)))(LOOK)

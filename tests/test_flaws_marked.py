@@ -1,4 +1,4 @@
-"""Tests that flaws of a point other than saturation are marked in all tables and figures that show the point's numbers."""
+"""Tests that flaws of a point other than saturation are marked in all tables and figures with the point's numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests two recordings in tables, SQL, reports, comparisons and figures: flows, and the congestion tree of a hot spot."""
+"""Tests two recordings in tables, SQL, reports, comparisons and figures: flows, and congestion trees of hot spots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares runs with coarse flits (grains) and with fine flits, which must agree in accepted load, latency and power."""
+"""Compares runs with coarse flits (grains) and with fine flits, which must agree in load, latency and power."""
 
 from __future__ import annotations
 

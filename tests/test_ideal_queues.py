@@ -1,4 +1,4 @@
-"""Tests ideal queueing, in which each port has a queue for each destination: effect at a hot spot, label, and refusals."""
+"""Tests ideal queueing, in which each port has a queue for each destination: effect at hot spots, label, refusals."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_a_thousand_jobs_conserve_node_seconds(thousand: str, order: str, placem
 
 @pytest.fixture(scope="module")
 def dozen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Make a scenario with a queue of 12 jobs that send messages, are ordered by backfilling, and are placed at random."""
+    """Make a scenario with a queue of 12 jobs that send messages. The queue uses backfilling and random placement."""
     path = tmp_path_factory.mktemp("dozen") / "jobs.swf"
     text = swf(12, nodes=72, processors_per_node=1, mean_gap=30, seed=3)
     more = {"order": "easy", "placement": "random"}

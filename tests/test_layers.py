@@ -106,7 +106,7 @@ def imports(package: Path) -> dict[str, set[str]]:
 
 
 def against_the_order(package: Path) -> list[str]:
-    """Return text on each import from a room that is not below the importing room, and on each room that `ROOMS` lacks."""
+    """Return text on each import from a room that is not below the importing room, and each room that `ROOMS` lacks."""
     level = levels(package)
     lines = [f"{module}: no line of ROOMS names its room" for module in modules(package) if room(module) not in level]
     for module, others in imports(package).items():

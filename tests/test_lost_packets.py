@@ -54,7 +54,7 @@ def _run(folder: Path, name: str, more: dict[str, Any]) -> Results:
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
-    """Run a policy under which links sleep with listed and with random faults, and always-on links with random faults."""
+    """Run a policy under which links sleep with listed and random faults, and always-on links with random faults."""
     folder = tmp_path_factory.mktemp("broken")
     alone = {"bill": BILL, "sweep.power.policy": SLEEPS}
     beside = {"bill": BILL, "fault_model": RANDOM, "sweep.power.policy": ["always_on", *SLEEPS]}

@@ -1,4 +1,4 @@
-"""Tests the estimate of a run's total time from its first cycles, also if the run rarely updates its count of cycles."""
+"""Tests the estimate of a run's total time from its first cycles, also if the run rarely updates its cycle count."""
 
 from __future__ import annotations
 

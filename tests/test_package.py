@@ -1,4 +1,4 @@
-"""Tests files of the package: type stubs that fit the module, lock files without host names, no paths of one machine."""
+"""Tests files of the package: type stubs that fit the module, lock files without host names, no local paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the reproduction of papers, with the paper on TCEP as the example: verdicts, scoreboard, figures, and command."""
+"""Tests the reproduction of papers, with the paper on TCEP as the example: verdicts, scoreboard, figures, command."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ def stalled(experiment: str, mechanism: str, load: float | None = None) -> Measu
     ],
 )
 def test_a_stuck_network_meets_no_claim(claim: str, experiment: str, mechanism: str, load: float | None) -> None:
-    """A network that stalled meets no claim, not even that throughput falls, because its accepted load has no meaning."""
+    """A network that stalled meets no claim, not even that throughput falls, as its accepted load has no meaning."""
     assert as_printed()[claim].finding.answer == "met"
     row = judged(stalled(experiment, mechanism, load))[claim]
     assert row.finding.answer == "not run"

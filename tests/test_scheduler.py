@@ -1,4 +1,4 @@
-"""Tests sets of programs that a simulated job scheduler starts: run times, placement, energy of the machine, refusals."""
+"""Tests sets of programs that a simulated job scheduler starts: run times, placement, machine energy, refusals."""
 
 from __future__ import annotations
 

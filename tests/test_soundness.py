@@ -1,4 +1,4 @@
-"""Tests rankings of points: saturated, stalled, unsettled and empty points are never called best, and a line says why."""
+"""Tests rankings of points: saturated, stalled, unsettled and empty points are never best, and a line says why."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_no_ring_marks_a_flawed_point(tmp_path: Path, words: str) -> None:
 
 
 def test_what_is_not_judged_is_marked_and_nowhere_carried(tmp_path: Path) -> None:
-    """If Weft cannot judge a point, figure, table and report mark it, and do not say that the network carries its load."""
+    """If Weft cannot judge a point, figure, table and report mark it, and do not say that its load is carried."""
     why = {"path": "measure.window", "what": "bursts alone may change the load by 40 %", "help": "write a longer one"}
     results = points(tmp_path / "short", FLAWS[UNJUDGED] | {"warnings": [why]})
     drawing = draw.figure("load", Choice.of([results]))

@@ -1,4 +1,4 @@
-"""Tests control packets between routers: the page on them shows every kind, and figures show the values in the files."""
+"""Tests control packets between routers: the page on them shows every kind, and figures have the files' values."""
 
 from __future__ import annotations
 

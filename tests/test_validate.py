@@ -1,4 +1,4 @@
-"""Tests `weft validate`, which compares Weft with other simulators ("peers"): conversion of their rows, and verdicts."""
+"""Tests `weft validate`, which compares Weft with other simulators ("peers"): conversion of rows, and verdicts."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ _MOST_TERMINALS = 5000
 # Maximum number of terminals for which the load that the paths can carry is computed, because it takes seconds per
 # routing.
 _MOST_BOUNDED = 1024
-# Maximum number of routings that drop packets for which Weft looks for others. Then the maximum number of other routings
-# that a line lists.
+# Maximum number of routings that drop packets for which Weft looks for others. Then the maximum number of other
+# routings that a line lists.
 _TOLD, _NAMED = 3, 4
 
 
