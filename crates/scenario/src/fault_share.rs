@@ -63,11 +63,6 @@ impl FaultModel {
         self.shares().next().is_some()
     }
 
-    /// True if a share of links or routers fails after the start of the run, or works again before its end.
-    pub(crate) fn has_timed_shares(&self) -> bool {
-        self.shares().any(|(_, _, share)| share.at != from_the_start() || share.until.is_some())
-    }
-
     /// Draws the faults of the shares. `named`: the faults in `faults`. The parts in this list fail only at the times given there, so they
     /// are not drawn.
     pub(crate) fn draw_shares(&self, named: &[Fault], spec: &Spec, clock: &Clock) -> Result<Vec<Fault>, Refusal> {

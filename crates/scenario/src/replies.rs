@@ -59,7 +59,7 @@ pub(crate) fn check(scenario: &Scenario, spec: &Spec) -> Result<(), Refusal> {
 }
 
 /// Warns about a fixed warm-up that is over before the first replies leave.
-pub(crate) fn warning(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
+pub(crate) fn warning(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete {
         return Ok(None);
@@ -75,8 +75,7 @@ pub(crate) fn warning(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning
         let enough = phases.warmup + 2 * cycles;
         let help = match enough <= MAX_CYCLES {
             true => {
-                let moved =
-                    later(scenario, spec, enough - phases.warmup).map_or_else(String::new, |text| format!(", {text}"));
+                let moved = later(spec, enough - phases.warmup).map_or_else(String::new, |text| format!(", {text}"));
                 format!("write `measure.warmup: {enough}cycles` or more{moved}")
             }
             false => "write a shorter turnaround".to_owned(),

@@ -3,7 +3,7 @@
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
-use crate::fault_model::{Enough, FaultModel};
+use crate::fault_model::Enough;
 use crate::measure::StopConfig;
 use crate::warning::{Warning, long};
 use crate::{catalogue, classes, events, marking, periods, replies, silent_terminals};
@@ -57,8 +57,8 @@ weft_units::codes! {
 
 /// The warnings of a resolved scenario.
 pub(crate) fn of(scenario: &Scenario, spec: &Spec) -> Result<Vec<Warning>, Refusal> {
-    let mut warnings: Vec<Warning> = unsettled(scenario, spec)?.into_iter().collect();
-    warnings.extend(replies::warning(scenario, spec)?);
+    let mut warnings: Vec<Warning> = unsettled(spec)?.into_iter().collect();
+    warnings.extend(replies::warning(spec)?);
     warnings.extend(classes::warning(spec));
     warnings.extend(marking::warnings(spec)?);
     warnings.extend(events::warnings(scenario, spec)?);
@@ -136,10 +136,10 @@ pub(crate) fn named(scenario: &Scenario, spec: &Spec, j: usize) -> String {
 }
 
 /// A remedy proposes a warm-up that is longer by `cycles`, which moves the window. Returns the end of this remedy: phases and faults must
-/// be moved by the same time, so that they stay at their place in the window. `None` if the scenario has no phases and no faults. A share of
-/// parts that are broken from the start to the end of the run is no such fault.
-pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<String> {
-    let fails = !scenario.faults.is_empty() || scenario.fault_model.as_ref().is_some_and(FaultModel::has_timed_shares);
+/// be moved by the same time, so that they stay at their place in the window. `None` if the scenario has no phases and no faults. A part that
+/// is broken from the start to the end of the run is no such fault.
+pub(crate) fn later(spec: &Spec, cycles: Cycles) -> Option<String> {
+    let fails = spec.faults.iter().any(|fault| !fault.is_always());
     let timed = [("phase", !spec.traffic.changes().is_empty()), ("fault", fails)];
     let timed: Vec<&str> = timed.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
     (!timed.is_empty()).then(|| {
@@ -149,7 +149,7 @@ pub(crate) fn later(scenario: &Scenario, spec: &Spec, cycles: Cycles) -> Option<
 }
 
 /// Warns about a fixed warm-up that is too short for a policy that switches links to settle.
-fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusal> {
+fn unsettled(spec: &Spec) -> Result<Option<Warning>, Refusal> {
     let phases = &spec.phases;
     if phases.auto_warmup || phases.stop == Stop::Complete || !spec.managed.contains(&true) {
         return Ok(None);
@@ -170,7 +170,7 @@ fn unsettled(scenario: &Scenario, spec: &Spec) -> Result<Option<Warning>, Refusa
             Some(period) => phases.warmup.saturating_add(period.saturating_mul(2)),
             None => period.saturating_mul(10),
         };
-        let help = match later(scenario, spec, several - phases.warmup) {
+        let help = match later(spec, several - phases.warmup) {
             Some(moved) => {
                 format!("write several times that length, such as `measure.warmup: {several}cycles`, {moved}")
             }

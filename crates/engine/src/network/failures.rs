@@ -107,6 +107,11 @@ impl Part {
 }
 
 impl Fault {
+    /// Whether the part is broken from the start to the end of the run.
+    pub fn is_always(&self) -> bool {
+        self.at <= FIRST && self.until.is_none()
+    }
+
     /// Whether the two faults are active in a common cycle, or one begins in the cycle in which the other has ended.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let ends = |fault: &Self| fault.until.unwrap_or(Cycles::MAX);
