@@ -33,6 +33,5 @@ pub(super) fn bound(spec: &Spec) -> Option<f64> {
     let rate = spec.links[0].rate.per_cycle();
     let offered: f64 = demand.iter().sum();
     let accepted: f64 = demand.iter().map(|load| load.min(rate)).sum();
-    let terminals: usize = jobs.iter().map(|job| job.terminals.len()).sum();
-    (accepted < offered * (1.0 - ROUNDING)).then(|| accepted / terminals as f64)
+    (accepted < offered * (1.0 - ROUNDING)).then(|| accepted / f64::from(spec.traffic.members()))
 }
