@@ -106,7 +106,7 @@ fn a_run_that_ends_with_its_programs_has_no_bins() {
     );
     let point = expand("ring.yaml", &text, &[]).unwrap_or_else(|error| panic!("{error}")).remove(0);
     let s = point.run(Execution::new(1, 1), &()).unwrap_or_else(|error| panic!("{error}")).summary;
-    assert_eq!(s["recovery_unknown"], "programs or batches end the run, so there is no steady load to return to");
+    assert_eq!(s["recovery_unknown"], "the run ends with its jobs, so there is no steady load to return to");
 }
 
 /// A fat tree with k = 8. Router 64, one of its 16 core routers, fails permanently in cycle 12000.

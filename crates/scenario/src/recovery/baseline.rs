@@ -108,7 +108,7 @@ impl Baseline {
             return Err("jobs send batches, which have no steady load to return to".to_owned());
         }
         if spec.phases.stop == Stop::Complete {
-            return Err("programs or batches end the run, so there is no steady load to return to".to_owned());
+            return Err("the run ends with its jobs, so there is no steady load to return to".to_owned());
         }
         if let Ending::Stalled(_) = outcome.ending {
             return Err("packets wait for each other forever".to_owned());
