@@ -76,7 +76,8 @@ def lines(results: ResultSet) -> list[str]:
             values += [f"  {line}" for line in _lines_of(results, row, ways)]
     if others:
         verb, what = ("drops", "this routing") if len(others) == 1 else ("drop", "these routings")
-        values.append(f"{_listed(others)} also {verb} packets: Weft did not look for other routings for {what}")
+        also = "also " if values else ""
+        values.append(f"{', '.join(others)} {also}{verb} packets: Weft did not look for other routings for {what}")
     return values
 
 
