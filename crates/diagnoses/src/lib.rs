@@ -4,8 +4,7 @@
 //! Python module.
 //!
 //! [`flaws`] decides which flaws a point has. [`remedies`] computes the settings that remove them. `window_faults` keeps
-//! faults in the window. [`numbers`] returns the numbers of each
-//! flaw.
+//! faults in the window. [`numbers`] returns the numbers of each flaw.
 //!
 //! [`jobs`] judges the jobs of a point separately, and [`several`] judges several points of a sweep together.
 //!
