@@ -36,7 +36,8 @@ pub fn check(name: &str, examples: &[PolicyConfig], placed: &[&PolicyExample]) {
 pub fn check_placed(placed: &[&PolicyExample]) -> Vec<Outcome> {
     let takes_both = placed.len() < FEW || rounds(1) > 1;
     let mut silent = Vec::new();
-    for (turn, e) in in_their_turns(placed) {
+    for (number, (turn, e)) in in_their_turns(placed).enumerate() {
+        let takes_both = takes_both || number == 0;
         for &load in in_turn(turn, &LOADS) {
             let (mut spec, what) = (example(e, load), format!("{e} at {load}"));
             let takes_blocks = (turn / LOADS.len()).is_multiple_of(2);
@@ -52,8 +53,8 @@ pub fn check_placed(placed: &[&PolicyExample]) -> Vec<Outcome> {
     silent
 }
 
-/// If a policy has fewer networks than this number, each network runs all checks. Otherwise, in `make test`, each network runs one of the
-/// two checks that need several runs: `check_blocks` or `check_idle`.
+/// If a policy has fewer networks than this number, each network runs all checks. Otherwise, in `make test`, each network but the first
+/// runs one of the two checks that need several runs: `check_blocks` or `check_idle`.
 const FEW: usize = 6;
 
 /// The spec of an example, with packets of 5 flits and the load `load` during the whole window.

@@ -2,7 +2,6 @@
 
 use super::{PAIRS, Pair, in_their_turns, rounds};
 use std::collections::BTreeSet;
-use weft_engine::Spec;
 
 /// Whether to run all combinations, as `make test-all` does.
 pub fn all_cases() -> bool {
