@@ -147,7 +147,7 @@ fn missing_parameter() {
     9 | power: {policy: {idle_timeout: {idle: 10cycles}}}
       |                  ^^^^^^^^^^^^
       |
-      = help: write `transition: ...`: Duration of a change of the mode, down and up.
+      = help: write `transition: ...`: Duration of a change of the mode, in both directions.
     "#);
 }
 
