@@ -162,7 +162,7 @@ def notes(yearly: YearlyBill) -> list[str]:
     if has_latencies(yearly) and any(each and each.dropped_share for row in yearly.rows for each in row.measured):
         shown.append(f"{soundness.DROPPING_MARK}: {soundness.MARKS[soundness.DROPPING_MARK]}")
     shown += _of_faults(yearly)
-    shown += _of_short(yearly)
+    shown += _of_short(yearly) + _of_unknown(yearly)
     for row in yearly.rows:
         if reason := row.refused or row.unequal:
             shown += [f"{row.label}: {reason}", *(f"  {remedy}" for remedy in row.remedies)]
@@ -210,6 +210,17 @@ def _of_short(yearly: YearlyBill) -> list[str]:
         return []
     remedy = "  name loads that are delivered, or remove `outstanding`: requests then wait for no reply"
     return [f"{SHORT_MARK}: {_SHORT}", *(f"  {name}: {'; '.join(shown)}" for name, shown in short.items()), remedy]
+
+
+def _of_unknown(yearly: YearlyBill) -> list[str]:
+    """A note on the first part of the profile whose mean load is unknown, if its terminals wait for replies."""
+    for row in yearly.rows:
+        for part, reading in zip(yearly.bill.parts, row.measured, strict=False):
+            if reading and reading.unknown_load:
+                where = f"{row.label}, {part.name}" if row.label else part.name
+                why = f"its mean load is unknown because {reading.unknown_load}"
+                return [f"terminals wait for replies: the load of the profile ({where}) may not be delivered: {why}"]
+    return []
 
 
 def _of_faults(yearly: YearlyBill) -> list[str]:

@@ -71,6 +71,8 @@ class Reading:
         Mean packet latency [cycles].
     short : closed_loop.Short or None
         The job that delivers the smallest share of its load, if terminals wait for replies and therefore send less.
+    unknown_load : str
+        Reason why the scenario's mean load of terminals that wait for replies is unknown; empty if it is known.
     """
 
     power_w: float
@@ -81,6 +83,7 @@ class Reading:
     dropped_share: float
     latency_cycles: float | None
     short: closed_loop.Short | None = None
+    unknown_load: str = ""
 
     def power_at_w(self, delivered: float) -> float:
         """Mean power [W] if the network delivered the load `delivered` [flits/terminal/cycle]."""
@@ -214,10 +217,10 @@ class Series:
         mean = _mean(runs, fmean(map(soundness.dropped_share, losing)))
         phases = runs if part.phase is not None else [None] * len(runs)
         found = [
-            closed_loop.short(run, self.waiting.get(run["hash"], []), phase)
+            closed_loop.deliveries(run, self.waiting.get(run["hash"], []), phase)
             for run, phase in zip(whole, phases, strict=True)
         ]
-        return replace(mean, short=next(filter(None, found), None))
+        return replace(mean, short=closed_loop.short(found), unknown_load=closed_loop.unknown(found))
 
     def _lost(self, lost: Sequence[Lost]) -> str:
         """Text on the runs of one load for which numbers are missing.

@@ -280,11 +280,6 @@ class YearlyBill:
         values = []
         for part, less in found:
             of = f" of job {less.job}" if less.job else ""
-            if less.meant is None:
-                values.append(
-                    f"at {part.name} it may deliver less than the load{of}, because terminals wait for replies"
-                )
-                continue
             share = f"{100 * less.delivered / less.meant:.3g} % of the load{of}"
             flits = f"{less.delivered:.4g} instead of {less.meant:.4g} flits/terminal/cycle with replies"
             values.append(f"at {part.name} it delivers {share}, because terminals wait for replies ({flits})")
