@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import weft
 from weft.cli import main
+from weft.runs import overload
+from weft.runs.saturation_search import Asked, SaturationSearch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,6 +116,9 @@ def test_a_sweep_of_the_load_beside_fixed_loads_has_facts_for_each_load() -> Non
     assert [(each.facts["load"], len(each.points)) for each in found] == [(0.1, 1), (0.2, 1)]
     equal = weft.load(scenario(TORNADO, sweep={"traffic.load": [0.1, 0.2]})).check()
     assert [len(each.points) for each in equal] == [2]
+    phases = {"phases": [{"from": "1500cycles", "load": 0.05}]}
+    equal = weft.load(scenario(TORNADO | phases, sweep={"traffic.load": [0.1, 0.2]})).check()
+    assert [len(each.points) for each in equal] == [2]
 
 
 def test_terminals_that_wait_for_replies_are_not_overloaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,3 +160,57 @@ def test_a_search_names_fixed_loads_that_may_saturate_an_adaptive_routing(
     idle = ["run", str(file), "--set", "sweep.traffic.load=[0]", "--no-picture", "--out", str(tmp_path / "idle")]
     assert main(idle) == 0
     assert " sat " in capsys.readouterr().out
+
+
+# The two curves of this search differ in the load of a job. It saturates the network only in the second curve.
+TWO_CURVES: dict[str, Any] = {
+    "traffic": {"load": 0.1, "jobs": [INCAST | {"load": 0.1}, REST]},
+    "sweep": {"traffic.jobs.0.load": [0.05, 0.4]},
+}
+
+
+def test_a_search_with_a_curve_that_fixed_loads_saturate_finds_the_other_curves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "curves.yaml"
+    file.write_text(json.dumps(scenario(**TWO_CURVES)), encoding="utf-8")
+    search = ["saturation", str(file), "--tolerance", "0.1", "--from", "0.02", "--to", "0.22", "--no-picture"]
+    assert main([*search, "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr()
+    (note,) = [line for line in printed.err.splitlines() if "no load of the search" in line]
+    assert note.startswith("warning: at traffic.jobs.0.load = 0.4, loads that the search does not change")
+    assert "3.2 times the load" in note
+    (row,) = [line for line in printed.out.splitlines() if "below 0.02" in line]
+    assert row.split()[0] == "0.4"
+    assert "the search does not change traffic.jobs.0.load = 0.4; if these loads" in printed.out
+    # if all curves are affected, the message names a point
+    for loads, text in ([0.3, 0.4], r"at traffic\.jobs\.0\.load = 0\.3, "), ([0.4], r"jobs\.0\.load = 0\.4"):
+        saturated = weft.load(scenario(**TWO_CURVES) | {"sweep": {"traffic.jobs.0.load": loads}})
+        with pytest.raises(weft.ScenarioError, match=text):
+            saturated.saturation(tmp_path / "all")
+
+
+def test_the_note_on_fixed_loads_has_the_distinct_loads_of_curves_below_the_range(tmp_path: Path) -> None:
+    traffic = {"load": 0.1, "jobs": [INCAST | {"load": 0.1}, REST]}
+    sweep = {"traffic.jobs.0.load": [0.05, 0.3, 0.4], "measure.window": ["2000cycles", "3000cycles"]}
+    sweep_of = weft.load(scenario(traffic, sweep=sweep))
+    with pytest.warns(weft.WeftWarning) as caught:
+        search = SaturationSearch(sweep_of.scenario, sweep_of.sets, tmp_path, Asked(0.1, 0.02, 0.22))
+    assert ["load = 0.3, " in str(each.message) for each in caught] == [True, True, False, False]
+    verdicts = ["above_range"] * 2 + ["below_range"] * 4
+    found = search.fixed_loads(pl.DataFrame({"verdict": verdicts, "dropped_share": [None] * 6}))
+    assert found == {"traffic.jobs.0.load": [0.3, 0.4]}
+    assert overload.listed(found) == "traffic.jobs.0.load = 0.3 or 0.4"
+
+
+def test_fixed_loads_include_those_of_phases() -> None:
+    phases = [{"from": "1500cycles", "load": 0.7}]
+    (point,) = weft.load(scenario({"load": 0.1, "jobs": [INCAST | {"phases": phases}, REST]})).points
+    assert overload.own_loads(point.resolved) == {"traffic.jobs.0.phases.0.load": 0.7}
+    own = [{"from": "1500cycles", "pattern": "uniform"}]
+    jobs = [INCAST, REST | {"phases": own}]
+    (point,) = weft.load(scenario({"load": 0.1, "phases": phases, "jobs": jobs})).points
+    assert overload.own_loads(point.resolved) == {"traffic.phases.0.load": 0.7}
+    jobs = [INCAST | {"phases": own}, REST | {"phases": own}]
+    (point,) = weft.load(scenario({"load": 0.1, "phases": phases, "jobs": jobs})).points
+    assert overload.own_loads(point.resolved) == {}, "no job has the phases of `traffic`"

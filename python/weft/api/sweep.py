@@ -199,7 +199,7 @@ class Sweep:
         """
         alike: dict[str, list[Point]] = {}
         for point in self.points:
-            kept = _LOADS if by_load and overload.own_loads(point.resolved) else ()
+            kept = _LOADS if by_load and overload.own_loads(point.resolved, at_start=True) else ()
             alike.setdefault(_essence(point.resolved, kept), []).append(point)
         return list(alike.values())
 

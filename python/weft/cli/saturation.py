@@ -57,7 +57,6 @@ def main(options: argparse.Namespace) -> int:
     from weft.api.results import Results
     from weft.cli.interrupt import interruptible
     from weft.results.of_sweep import FILE
-    from weft.runs import overload
     from weft.runs.how import How
     from weft.runs.progress import Bar
     from weft.runs.saturation_search import Asked, SaturationSearch, find
@@ -83,15 +82,16 @@ def main(options: argparse.Namespace) -> int:
             frame = find(search, how, jobs=options.jobs, watch=bar)
     results = Results(search.store)
     csv = results.root / FILE
-    own = {path: load for point in search.ends for path, load in overload.own_loads(point.resolved).items()}
-    print("\n".join(_text(frame, results, options.tolerance, own)))
+    print("\n".join(_text(frame, results, options.tolerance, search.fixed_loads(frame))))
     print(f"\npoints   {results.root / 'points'}\ntable    {csv}")
     if not options.no_picture:
         print(f"picture  {results.plot()}")
     return stalls.report(results)
 
 
-def _text(frame: pl.DataFrame, results: Results, tolerance: float, own: Mapping[str, float] | None = None) -> list[str]:
+def _text(
+    frame: pl.DataFrame, results: Results, tolerance: float, own: Mapping[str, list[float]] | None = None
+) -> list[str]:
     """The lines of the table and its notes; `own` are loads that do not change with the load of the search."""
     from weft.results import codes, notes, of_sweep, soundness
     from weft.results import quantities as q
@@ -158,7 +158,7 @@ _NOTES = {
 }
 
 
-def _of_own_loads(own: Mapping[str, float]) -> list[str]:
+def _of_own_loads(own: Mapping[str, list[float]]) -> list[str]:
     """A note for curves that saturate at the lowest load: loads that the search does not change may be the reason."""
     from weft.runs import overload
 

@@ -58,17 +58,30 @@ def _mean(point: Point, facts: Mapping[str, Any], load: float | None) -> float |
     return sum(map(sum, point.traffic_matrix())) / terminals
 
 
-def own_loads(resolved: Mapping[str, Any]) -> dict[str, float]:
-    """The loads above 0 of a resolved scenario that do not change with `traffic.load`, by dotted path."""
+def own_loads(resolved: Mapping[str, Any], *, at_start: bool = False) -> dict[str, float]:
+    """The loads above 0 of a resolved scenario that do not change with `traffic.load`, by dotted path.
+
+    If `at_start`, the loads of phases are left out.
+    """
     traffic = resolved["traffic"]
-    found = {f"traffic.jobs.{place}.load": job.get("load", 0.0) for place, job in enumerate(traffic.get("jobs", []))}
+    jobs = traffic.get("jobs", [])
+    found = {f"traffic.jobs.{place}.load": job.get("load") or 0.0 for place, job in enumerate(jobs)}
     found |= {f"traffic.loads.{place}": each["load"] for place, each in enumerate(traffic.get("loads", []))}
+    # a job without phases has the phases of `traffic`
+    phased: dict[str, Any] = {} if jobs and all(job.get("phases") for job in jobs) else {"traffic": traffic}
+    phased |= {f"traffic.jobs.{place}": job for place, job in enumerate(jobs)}
+    for path, part in () if at_start else phased.items():
+        found |= {f"{path}.phases.{k}.load": each.get("load") or 0.0 for k, each in enumerate(part.get("phases") or [])}
     return {path: load for path, load in found.items() if load > 0}
 
 
-def listed(own: Mapping[str, float]) -> str:
-    """Text with the loads of `own_loads`."""
-    shown = [f"{path} = {load:g}" for path, load in own.items()]
+def listed(own: Mapping[str, float | Sequence[float]]) -> str:
+    """Text with the loads of `own_loads`; a path can have several loads."""
+    shown = []
+    for path, loads in own.items():
+        several = [loads] if isinstance(loads, float | int) else loads
+        more = f" and {len(several) - _LISTED} more" if len(several) > _LISTED else ""
+        shown.append(f"{path} = {' or '.join(f'{load:g}' for load in several[:_LISTED])}{more}")
     return ", ".join(shown[:_LISTED]) + (f" and {len(shown) - _LISTED} more" if len(shown) > _LISTED else "")
 
 

@@ -14,8 +14,8 @@ from weft.results.choose import LOAD, SEED
 from weft.results.quantities import TOLERANCE
 from weft.results.rows import frame_of
 from weft.results.store import Store
-from weft.runs import beacon, executors, in_process, memory, saturation_curve, searchable
-from weft.runs.bisection import Search
+from weft.runs import beacon, executors, in_process, memory, overload, saturation_curve, searchable
+from weft.runs.bisection import Search, Verdict
 from weft.runs.execute import Status
 from weft.runs.saturation_curve import Curve, over
 from weft.text import given
@@ -132,6 +132,21 @@ class SaturationSearch:
         self._seed = self._first[0].resolved["seed"]
         self.named = scenario.named(self._first[0], sets).search()
         self.store = Store(out if out is not None else Path("results") / self.named.folder)
+
+    def fixed_loads(self, frame: pl.DataFrame) -> dict[str, list[float]]:
+        """The distinct loads that the search does not change, by path, in curves that saturate at its lowest load.
+
+        `frame` is the table of the search. Curves are left out if faults drop too many of their packets.
+        """
+        verdicts = zip(frame["verdict"], frame["dropped_share"], strict=True)
+        below = [verdict == Verdict.BELOW and dropped is None for verdict, dropped in verdicts]
+        curves = [curve.coordinates for curve, is_below in zip(self._curves, below, strict=True) if is_below]
+        found: dict[str, list[float]] = {}
+        for point in self._first:
+            if point.coordinates in curves:
+                for path, load in overload.own_loads(point.resolved).items():
+                    found[path] = sorted({*found.get(path, []), load})
+        return found
 
     def most_at_once(self) -> list[Point]:
         """The points of the largest possible round: two loads of each curve, with all seeds."""

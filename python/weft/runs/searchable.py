@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from weft.errors import ScenarioError
+from weft.errors import ScenarioError, WeftWarning
 from weft.results.choose import LOAD
 from weft.runs import overload
-from weft.text.labels import at
+from weft.text.labels import at, setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,26 +41,30 @@ def check(point: Point) -> None:
 
 
 def check_own_loads(scenario: Scenario, sets: Sequence[tuple[str, str]], points: Sequence[Point]) -> None:
-    """Refuse a scenario whose loads saturate the network although `traffic.load`, which the search varies, is 0.
+    """Refuse a scenario whose loads saturate all curves although `traffic.load`, which the search varies, is 0.
 
-    `points` are those of the search at one of its loads.
+    `points` are those of the search at one of its loads. If only some curves are saturated, a warning names each of
+    these curves.
     """
-    if not any(overload.own_loads(point.resolved) for point in points):
+    if not any(overload.own_loads(point.resolved, at_start=True) for point in points):
         return
     try:
         idle = scenario.points([*sets, (LOAD, json.dumps(0))])
     except ScenarioError:
         return  # the rest of the traffic can't have load 0
+    found = []
     for point in idle:
-        own = overload.own_loads(point.resolved)
+        own = overload.own_loads(point.resolved, at_start=True)
         if own and (why := overload.reasons(point, point.imply())):
-            what = (
-                f"loads that the search does not change ({overload.listed(own)}) saturate the network: terminals send "
-            )
-            remedy = (
-                "write lower loads there, or remove them, so that the search also changes the loads of these terminals"
-            )
-            raise ScenarioError.saying(what + ", and ".join(why), remedy, next(iter(own)))
+            where = setting({path: value for path, value in point.coordinates.items() if path != LOAD})
+            what = f"loads that the search does not change ({overload.listed(own)}) saturate the network"
+            reason = f"{what}: terminals send {', and '.join(why)}"
+            found.append((f"at {where}, {reason}" if where else reason, next(iter(own))))
+    if found and len(found) == len(idle):
+        remedy = "write lower loads there, or remove them, so that the search also changes the loads of these terminals"
+        raise ScenarioError.saying(found[0][0], remedy, found[0][1])
+    for reason, _ in found:
+        warnings.warn(f"{reason}; no load of the search is carried there", WeftWarning, stacklevel=2)
 
 
 def check_demand(scenario: Scenario, sets: Sequence[tuple[str, str]]) -> None:
