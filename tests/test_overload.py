@@ -110,6 +110,13 @@ def test_equal_loads_have_the_bound_alone_and_a_sweep_beyond_saturation_no_warni
     assert "(at 2 of 2 points)" in output
 
 
+def test_the_warning_has_a_code_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, output = checked(tmp_path / "above.yaml", scenario(TORNADO | {"load": 0.3}), capsys)
+    assert output.count("weft explain code load_above_bound") == 1
+    assert main(["explain", "code", "load_above_bound"]) == 0
+    assert "at the start of the run" in capsys.readouterr().out
+
+
 def test_a_sweep_of_the_load_beside_fixed_loads_has_facts_for_each_load() -> None:
     traffic = {"jobs": [INCAST | {"load": 0.05}, REST]}
     found = weft.load(scenario(traffic, sweep={"traffic.load": [0.1, 0.2]})).check()

@@ -11,6 +11,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use weft_engine::spec::{Execution, Watched};
 
+// `weft.runs.overload` makes this warning from the numbers of `Point.imply`.
+weft_units::codes! {
+    LOAD_ABOVE_BOUND = "load_above_bound", Warning,
+        means: "The network can't carry the load that its terminals send at the start of the run.",
+        computed: "The load is above the channel-load bound, and the routing can't avoid the fullest channel by detours. Or some \
+                   destinations get more flits per cycle than they can accept. If points differ only in loads, Weft judges \
+                   the lowest of their loads.",
+        helps: "Write lower loads, unless you study a saturated network.";
+}
+
 /// A point of a sweep: the values that the sweep set, the scenario with all defaults filled in, and the hash of this scenario.
 #[pyclass(frozen, module = "weft._engine")]
 pub struct Point {

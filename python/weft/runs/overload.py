@@ -146,4 +146,4 @@ def _warning(why: Sequence[str]) -> dict[str, str]:
     """A warning with the keys of other warnings of a point."""
     what = f"the network can't carry this load: at the start of the run the terminals send {', and '.join(why)}"
     remedy = "write lower loads, unless you study a saturated network"
-    return {"path": "traffic", "what": what, "help": remedy, "code": "saturated"}
+    return {"path": "traffic", "what": what, "help": remedy, "code": "load_above_bound"}
