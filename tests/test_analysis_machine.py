@@ -232,7 +232,9 @@ def test_the_catalogue_of_the_scenario_is_that_of_the_machine(
     priced = {"power.catalogue": {"cables": "sr"}}
     folder = str(weft.load(file, overrides=priced).run(tmp_path / "priced", watch=False).root)
     assert main(["analyse", "machine", folder, "--price-per-kwh", "1"]) == 0
-    assert "watts: catalogue, 400Gb/s, sr between switches, dac to terminals" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "400 Gb/s, sr between routers, dac to terminals\nwatts: at the prices of the runs" in shown
+    assert "price of switches: catalogue, 400Gb/s" in shown
     assert main(["analyse", "machine", folder, "--catalogue", "100Gb/s", "--cables", "dac"]) == 0
     assert "watts: catalogue, 100Gb/s, dac between switches, dac to terminals" in capsys.readouterr().out
 
@@ -294,6 +296,83 @@ def test_shares_that_are_set_replace_the_prices_of_the_run(
         assert shown in capsys.readouterr().out
     assert main(["analyse", "machine", str(results.root)]) == 0
     assert "--port-asleep: 0.1 (default, Andujar et al. (2019))" in capsys.readouterr().out
+
+
+def test_a_reference_without_prices_lets_all_points_have_shares(
+    priced: Results, results: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = Machine(idle_shares=(0.5,))
+    for these, others in ((priced, results), (results, priced)):
+        frame = these.machine(machine, "power.policy=always_on", others=others)
+        assert frame["w_net"].to_list() == results.machine(machine)["w_net"].to_list()
+        assert frame["w_ports"].null_count() == 0
+    words = ["analyse", "machine", str(priced.root), "--reference-results", str(results.root)]
+    assert main([*words, "--reference", "power.policy=always_on"]) == 0
+    shown = capsys.readouterr().out
+    assert "shares for all points, because power.policy = always_on" in shown
+    assert f"({results.root}) has no prices of its own" in shown
+
+
+def test_a_sweep_of_prices_that_includes_the_default_has_shares(
+    tmp_path: Path, results: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    default = results.scenario(0)["power"]["prices"]
+    file = tmp_path / "prices.yaml"
+    swept = json.dumps([OWN_PRICES["power.prices"], default])
+    file.write_text(f"{RUN}  power.prices: {swept}\n", encoding="utf-8")
+    both = weft.load(file).run(tmp_path / "results", watch=False)
+    frame = both.machine(Machine(idle_shares=(0.5,)), "power.policy=always_on")
+    assert frame["w_ports"].null_count() == 0
+    in_paper = results.machine(Machine(idle_shares=(0.5,)))["w_net"].to_list()
+    assert sorted(frame["w_net"]) == sorted(2 * in_paper)
+    assert main(["analyse", "machine", str(both.root)]) == 0
+    assert "has no prices of its own" in capsys.readouterr().out
+    assert "has no prices of its own" in both.report().read_text(encoding="utf-8")
+
+
+def test_a_reference_with_other_cables_keeps_the_prices_of_its_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "machine.yaml"
+    file.write_text(RUN, encoding="utf-8")
+    dac, dr = (
+        weft.load(file, overrides={"power.catalogue": {"cables": each}}).run(tmp_path / each, watch=False)
+        for each in ("dac", "dr")
+    )
+    words = ["analyse", "machine", str(dr.root), "--reference-results", str(dac.root), "--node-idle", "0.5", "--json"]
+    assert main([*words, "--reference", "power.policy=always_on"]) == 0
+    for point, row in enumerate(json.loads(capsys.readouterr().out)):
+        power = dr.summaries[point]["power_mean_w"]
+        assert row["w_ports"] is None
+        assert row["w_net"] == pytest.approx(power / dac.summaries[0]["power_always_on_mean_w"])
+        assert row["power_network_w"] == pytest.approx(power)
+
+
+def test_watts_follow_from_the_prices_of_the_run(
+    priced: Results, results: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--node-power", "500", "--price-per-kwh", "0.25", "--node-idle", "0.5", "--json"]
+    for reference in ("0", "5x16", "7x64"):
+        assert main(["analyse", "machine", str(priced.root), *words, "--reference", reference]) == 0
+        for point, row in enumerate(json.loads(capsys.readouterr().out)):
+            assert row["power_network_w"] == pytest.approx(priced.summaries[point]["power_mean_w"])
+            assert row["power_nodes_w"] == pytest.approx(16 * 500 * (0.5 + 0.5 * row["run_task"]))
+            assert row["energy_cost"] == pytest.approx(0.25 * row["power_machine_w"] * row["runtime_s"] / 3.6e6)
+    assert main(["analyse", "machine", str(priced.root), "--reference", "7x64"]) == 0
+    shown = capsys.readouterr().out
+    assert "the reference is only a size: w_net is w_sw times the number of ports" in shown
+    assert "watts: at the prices of the runs" in shown
+    # without prices of the run, the speed of the switches is needed
+    with pytest.raises(WeftError, match="the scenario has no prices of its own"):
+        results.machine(Machine(hardware=Hardware(node_w=500.0)))
+
+
+def test_the_power_of_a_switch_has_the_shares_of_its_own_network(results: Results) -> None:
+    """The power of a reference changes neither the power of a switch nor the watts of the run."""
+    machine = Machine(idle_shares=(0.5,), hardware=Hardware("400Gb/s", "dr"))
+    by_point, by_size = results.machine(machine), results.machine(machine, "5x16")
+    for column in ("w_sw", "w_net", "power_network_w"):
+        assert by_size[column].to_list() == pytest.approx(by_point[column].to_list(), rel=1e-12)
 
 
 def test_modules_of_other_hardware_draw_power_in_sleeping_ports(results: Results) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -48,8 +49,8 @@ class Machine:
     ----------
     shares : Shares
         Three shares of power (see `Shares`): of a sleeping port, of the ports of a switch, and of the network. The
-        first two belong to the model of the paper, and apply only if `measures` is false. With `hardware`, its shares
-        replace those that `set_shares` does not name.
+        first two belong to the model of the paper. They do not apply if all runs have prices of their own (see
+        `References.why_modelled`). With `hardware`, its shares replace those that `set_shares` does not name.
     idle_shares : sequence of float
         Power of an idle node, as shares of its full power. The table of results has a row for each of these shares.
     cores_per_terminal : int or None
@@ -92,18 +93,9 @@ class Machine:
         usual = Shares()
         return {name for name in _OF_PORTS if getattr(self.shares, name) != getattr(usual, name)}
 
-    def measures(self, scenario: Mapping[str, Any]) -> bool:
-        """Whether the power of the network is that of the run, because the scenario has prices of its own.
-
-        The model replaces it if the user sets shares of ports, or names other hardware than the scenario.
-        """
-        if self.fixed or self.states or not price_source.are_own(scenario):
-            return False
-        return self.hardware is None or self.hardware.is_that_of(scenario)
-
     def shares_of(self, fabric: Fabric) -> Shares:
         """The shares of power, with the shares of the hardware's ports in a network."""
-        if self.hardware is None:
+        if self.hardware is None or fabric.measured is not None:
             return self.shares
         found = self.hardware.port_shares(fabric)
         return replace(self.shares, **{name: each for name, each in found.items() if name not in self.fixed})
@@ -135,8 +127,10 @@ class Run:
     busy_of_tasks: float | None
 
     @classmethod
-    def of(cls, results: ResultSet, point: int, machine: Machine) -> Run:
+    def of(cls, results: ResultSet, point: int, machine: Machine, *, measured: bool = False) -> Run:
         """Reads run time and utilisation from a finished point.
+
+        If it is `measured`, the power of the network is that of the run, else that of the model.
 
         Raises
         ------
@@ -153,7 +147,7 @@ class Run:
             what = f"{results.describe(point)} is not finished: {', '.join(unfinished)} did not end"
             again = results.recording("measure.stop.complete.max_window=1s")
             raise ResultsError.saying(what, f"run it for longer: {again}")
-        fabric = _fabric(results, point, machine)
+        fabric = _fabric(results, point, machine, measured)
         nodes = _nodes(results, point)
         if not programs:
             done = summary.get("completion_cycles")
@@ -167,7 +161,7 @@ class Run:
         return cls(fabric, nodes, end * summary["cycle_seconds"], float(busy.sum()) / cores, float(busy.mean() or 0.0))
 
 
-def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
+def _fabric(results: ResultSet, point: int, machine: Machine, measured: bool) -> Fabric:
     """Counts the ports of a network and sums the time in each of their states.
 
     The state of a port is that of its outgoing channel.
@@ -181,18 +175,17 @@ def _fabric(results: ResultSet, point: int, machine: Machine) -> Fabric:
         raise ResultsError.saying(what, f"name one of {', '.join(sorted(known - {'on', 'off'}))}")
     spent = {name.removeprefix("cycles_"): int(channels[name].sum()) for name in states}
     whole = channels.height * window
-    summary, measured, watts = results.summaries[point], None, None
-    if machine.measures(results.scenario(point)):
-        watts = summary["power_always_on_mean_w"] or None
-        measured = None if watts is None else summary["power_mean_w"] / watts
     fabric = Fabric(
         switches=channels["from_router"].n_unique(),
         ports=channels.height,
         terminal_ports=channels["to_router"].null_count(),
         on_share=1 - spent["off"] / whole,
-        measured=measured,
-        watts=watts,
     )
+    if measured:
+        most = results.summaries[point]["power_always_on_mean_w"]
+        return replace(fabric, measured=results.summaries[point]["power_mean_w"] / most, watts=most)
+    if machine.hardware is not None:
+        fabric = replace(fabric, watts=machine.hardware.most_w(fabric))
     drawn = {"off": machine.shares_of(fabric).port_asleep} | dict(machine.states)
     return replace(fabric, drawn=sum(drawn.get(state, 1.0) * cycles for state, cycles in spent.items()) / whole)
 
@@ -280,7 +273,7 @@ class References:
     def __init__(
         self, results: ResultSet, wanted: Wanted | None, machine: Machine, others: ResultSet | None = None
     ) -> None:
-        self._results, self._machine = results, machine
+        self._results, self._given = results, machine
         self._others = others or results
         self._sized: Reference | None = None
         if isinstance(wanted, str) and (size := re.fullmatch(r"\s*(\d+)\s*x\s*(\d+)\s*", wanted)):
@@ -293,8 +286,78 @@ class References:
         self._asked = asked
         self._found = [asked % len(self._others)] if isinstance(asked, int) else _those(self._others, asked)
 
+    @property
+    def is_size(self) -> bool:
+        """Whether the user names only the size of the reference network."""
+        return self._sized is not None
+
+    @cached_property
+    def used(self) -> list[tuple[ResultSet, int]]:
+        """All points of the table and their references, as results and the index of a point."""
+        points = range(len(self._results))
+        rows = [] if self.is_size else dict.fromkeys(self._row(point) for point in points)
+        return [*((self._results, point) for point in points), *((self._others, row) for row in rows)]
+
+    @cached_property
+    def why_modelled(self) -> str:
+        """Why the power of networks comes from shares; empty if it comes from the prices of the runs.
+
+        All points and references have the same source of power. Otherwise, their powers could not be compared.
+        """
+        given, used = self._given, self.used
+        if given.fixed or given.states:
+            return "shares of ports are set"
+        scenarios = [results.scenario(row) for results, row in used]
+        own = [price_source.are_own(each) for each in scenarios]
+        if not any(own):
+            return "the scenario has no prices of its own"
+        if not all(own):
+            return f"{self._name(own.index(False))} has no prices of its own"
+        same_hardware = [given.hardware is None or given.hardware.is_that_of(each) for each in scenarios]
+        if not all(same_hardware):
+            return f"the hardware is not the `power.catalogue` of {self._name(same_hardware.index(False))}"
+        powers = [results.summaries[row]["power_always_on_mean_w"] for results, row in used]
+        return "" if all(powers) else f"{self._name([bool(each) for each in powers].index(False))} draws no power"
+
+    def _name(self, index: int) -> str:
+        """Name of one of the used points, with its folder if there are several folders."""
+        results, row = self.used[index]
+        folder = "" if self._others is self._results else f" ({results.root})"
+        return f"{results.describe(row)}{folder}"
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The parameters for all points. Without a source of watts, they have no hardware.
+
+        Raises
+        ------
+        ResultsError
+            If watts are needed, but neither the prices of the runs nor the catalogue give them.
+        """
+        hardware = self._given.hardware
+        if hardware is None or hardware.speed is not None or not self.why_modelled:
+            return self._given
+        if hardware.node_w is not None or hardware.price_per_kwh is not None:
+            what = f"the power of a node or the price of electricity is given, but {self.why_modelled}"
+            raise ResultsError.saying(what, "also name the speed of the switches, such as --catalogue 100Gb/s")
+        return replace(self._given, hardware=None)
+
     def of(self, point: int) -> Reference:
         """Finds the reference of a point.
+
+        Raises
+        ------
+        ResultsError
+            If no reference point, or more than one, fits the point.
+        """
+        if self._sized is not None:
+            return self._sized
+        row = self._row(point)
+        run = Run.of(self._others, row, self.machine, measured=not self.why_modelled)
+        return Reference(self._others.describe(row), run.fabric, run)
+
+    def _row(self, point: int) -> int:
+        """Finds the index of the reference of a point.
 
         If there are several reference points, they differ from each other in some coordinates. The reference of a point
         is the one that has the point's values of these coordinates.
@@ -304,8 +367,6 @@ class References:
         ResultsError
             If no reference point, or more than one, has these values.
         """
-        if self._sized is not None:
-            return self._sized
         own = self._results.points[point]["coordinates"]
         others = {row: self._others.points[row]["coordinates"] for row in self._found}
         fixed = {} if isinstance(self._asked, int) else self._asked
@@ -320,9 +381,7 @@ class References:
             what = f"{self._results.describe(point)}: {len(fit)} points match as its reference"
             listed = ", ".join(apart) or "its coordinates"
             raise ResultsError.saying(what, f"name one reference, by the number of a point or by {listed}")
-        (row,) = fit
-        run = Run.of(self._others, row, self._machine)
-        return Reference(self._others.describe(row), run.fabric, run)
+        return fit[0]
 
 
 def _network_of_first(results: ResultSet) -> dict[str, Any]:
@@ -382,8 +441,8 @@ def table(
         - ``switches``, ``ports``: number of switches (routers), and of all their ports.
         - ``ports_on_share`` (U_ports): share of the time in which ports are not asleep.
         - ``w_ports``, ``w_sw``: power of the ports and of a switch, as shares of their power with all ports on.
-          ``w_ports`` is null if the power is that of the run. ``w_net``: power of the network, relative to the
-          reference network with all ports on.
+          ``w_ports`` is null if the power is that of the runs (see `References.why_modelled`). ``w_net``: power of the
+          network, relative to the reference network with all ports on.
         - ``e_net``: energy of the network: ``w_net`` times ``runtime``.
         - ``run_task``, ``run_task_of_tasks``: share of time in which a core does not wait for messages, as mean over
           all cores and over the ranks.
@@ -400,18 +459,22 @@ def table(
     WeftError
         If a point is not finished or has no reference, or if a share is not from 0 to 1.
     """
-    machine = machine or Machine()
-    references = References(results, reference, machine, others)
-    return frame_of([row for point in range(len(results)) for row in _rows(results, point, machine, references)])
+    references = References(results, reference, machine or Machine(), others)
+    return frame_of([row for point in range(len(results)) for row in _rows(results, point, references)])
 
 
-def _rows(results: ResultSet, point: int, machine: Machine, references: References) -> list[dict[str, Any]]:
-    run, reference = Run.of(results, point, machine), references.of(point)
-    shares = machine.shares_of(reference.fabric)
+def _rows(results: ResultSet, point: int, references: References) -> list[dict[str, Any]]:
+    machine = references.machine
+    run, reference = Run.of(results, point, machine, measured=not references.why_modelled), references.of(point)
+    if references.is_size and run.fabric.watts is not None:
+        # a port of a network that is only a size draws as much as a port of the run's network
+        watts = run.fabric.watts * reference.fabric.ports / run.fabric.ports
+        reference = replace(reference, fabric=replace(reference.fabric, watts=watts))
     if machine.hardware is not None:
-        shares = machine.hardware.shares(shares, reference.fabric, run.nodes)
-    machine = replace(machine, shares=shares, set_shares=machine.fixed)
-    w_net = run.fabric.w_net(machine.shares, reference.fabric)
+        shares = machine.hardware.shares(machine.shares, reference.fabric, run.nodes)
+        machine = replace(machine, shares=shares, set_shares=machine.fixed)
+    own_shares = machine.shares_of(run.fabric)
+    w_net = run.fabric.w_net(own_shares, reference.fabric)
     row = results.points[point]["coordinates"] | {
         "reference": reference.name,
         "runtime_s": run.seconds,
@@ -420,7 +483,7 @@ def _rows(results: ResultSet, point: int, machine: Machine, references: Referenc
         "ports": run.fabric.ports,
         "ports_on_share": run.fabric.on_share,
         "w_ports": run.fabric.drawn if run.fabric.measured is None else None,
-        "w_sw": run.fabric.w_sw(machine.shares),
+        "w_sw": run.fabric.w_sw(own_shares),
         "w_net": w_net,
         "e_net": None,
         "run_task": run.busy,
@@ -448,7 +511,9 @@ def _of_nodes(
         task = Task(run.fabric, w_net, 1.0 if times is None else times, run.busy)
         found |= {"idle_share": idle, "w_nodes": task.w_nodes(idle), "w_cluster": task.w_cluster(machine.shares, idle)}
         if times is not None and base is not None and base.busy is not None:
-            against = Task(base.fabric, base.fabric.w_net(machine.shares, reference.fabric), 1.0, base.busy)
+            against = Task(
+                base.fabric, base.fabric.w_net(machine.shares_of(base.fabric), reference.fabric), 1.0, base.busy
+            )
             energy = task.e_cluster(machine.shares, idle)
             found["e_cluster"] = energy
             found["e_cluster_ratio"] = energy / against.e_cluster(machine.shares, idle)

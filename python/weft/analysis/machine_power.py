@@ -78,7 +78,7 @@ class Fabric:
         Power of the network in a run with prices of its own, as a share of its power with all ports on. This share
         replaces the model of the paper; ``None`` if the model applies.
     watts : float or None
-        Power of the network with all ports on [W] at the prices of this run; ``None`` if the model applies.
+        Power of the network with all ports on [W], at the prices of the run or of the catalogue; ``None`` if unknown.
     """
 
     switches: int

@@ -1,8 +1,8 @@
-"""Computes watts, kilowatt-hours and cost of a machine from Weft's catalogue of hardware.
+"""Computes watts, kilowatt-hours and cost of a machine from the prices of its runs, or from Weft's catalogue.
 
-The catalogue gives the power of the switches of the reference network with all ports on. The power of a node is
-computed from the share of the network in the machine power. If the user gives the power of a node, Weft instead
-computes the share of the network from this power. `weft catalogue --sources` prints the source of each figure.
+The runs or the catalogue give the power of the reference network with all ports on. The power of a node is computed
+from the share of the network in the machine power. If the user gives the power of a node, Weft instead computes the
+share of the network from this power. `weft catalogue --sources` prints the source of each figure.
 Validation: `tests/test_analysis_machine.py`.
 """
 
@@ -29,12 +29,15 @@ class Hardware:
     Attributes
     ----------
     speed, cables, terminal_cables : str
-        Values of the keys with these names in `power.catalogue` of a scenario, such as ``100Gb/s`` and ``dac``.
+        Values of the keys with these names in `power.catalogue` of a scenario, such as ``100Gb/s`` and ``dac``. With
+        ``None`` as `speed`, watts are known only from runs with prices of their own.
     node_w : float or None
         Power of a node at work [W]; if ``None``, Weft computes this power from the share of the network in the machine
         power.
     price_per_kwh : float or None
         Price of electricity per kWh, in any currency; if ``None``, Weft does not compute the cost of energy.
+    named : bool
+        Whether the user names this hardware. If not, it applies only to runs without prices of their own.
 
     Raises
     ------
@@ -42,26 +45,31 @@ class Hardware:
         If the catalogue does not contain this hardware, or a number is not above 0.
     """
 
-    speed: str
+    speed: str | None = None
     cables: str = "dac"
     terminal_cables: str = "dac"
     node_w: float | None = None
     price_per_kwh: float | None = None
+    named: bool = True
 
     def __post_init__(self) -> None:
-        _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
+        if self.speed is not None:
+            self._figures()
         for name, value in (("power of a node", self.node_w), ("price of a kilowatt-hour", self.price_per_kwh)):
             if value is not None and not 0 < value < float("inf"):
                 raise WeftError.saying(f"{name}: {value:g} is not a number above 0", "write e.g. 500 W, or 0.25")
 
+    def _figures(self) -> dict[str, float]:
+        return _engine.catalogue_power(self.speed or "", self.cables, self.terminal_cables, "switches")
+
     def most_w(self, fabric: Fabric) -> float:
         """Power of a network with all ports on [W]: switches, ports, and the modules at both cable ends.
 
-        If the power is known from a run, it is the power in this run.
+        If the power of the network is known, such as from a run, this power applies.
         """
         if fabric.watts is not None:
             return fabric.watts
-        figures = _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
+        figures = self._figures()
         boxes = fabric.ports * (figures["base_w_per_port"] + figures["port_w"])
         between = (fabric.ports - fabric.terminal_ports) * figures["module_w"]
         return float(boxes + between + 2 * fabric.terminal_ports * figures["terminal_module_w"])
@@ -81,13 +89,14 @@ class Hardware:
 
         The ports include their modules. The modules in a sleeping port draw full power.
         """
-        figures = _engine.catalogue_power(self.speed, self.cables, self.terminal_cables, "switches")
-        most = self.most_w(fabric)
+        figures, most = self._figures(), self.most_w(fabric)
         on = most - fabric.ports * figures["base_w_per_port"]
         return {"port_asleep": 1 - fabric.ports * figures["port_w"] / on if on else 1.0, "ports": on / most}
 
     def is_that_of(self, scenario: Mapping[str, Any]) -> bool:
-        """Whether these ports and cables are those of `power.catalogue` of a scenario."""
+        """Whether these ports and cables are those of `power.catalogue` of a scenario, or the user names none."""
+        if not self.named or self.speed is None:
+            return True
         own = scenario["power"].get("catalogue") or {}
         return all(getattr(self, key) == own.get(key) for key in ("speed", "cables", "terminal_cables"))
 
@@ -113,7 +122,7 @@ class Hardware:
         nodes = None if w_nodes is None else w_nodes * most * (1 - shares.network) / shares.network
         whole = None if nodes is None else network + nodes
         kwh = None if whole is None or seconds is None else whole * seconds / _JOULES_PER_KWH
-        per_port = _price_of_a_port(self.speed)
+        per_port = None if self.speed is None else _price_of_a_port(self.speed)
         return {
             "power_network_w": network,
             "power_nodes_w": nodes,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from weft.analysis.machine_energy import Machine
+    from weft.analysis.machine_energy import References
     from weft.analysis.machine_watts import Hardware
     from weft.results.result_set import ResultSet
 
@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", metavar="NAME=S", action="append", default=[], type=_state, help=state)
     catalogue = (
         "speed of the switches in the catalogue, such as 100Gb/s: adds watts, kilowatt-hours and cost (default: "
-        "`power.catalogue` of the scenario, if all points have the same)"
+        "prices of the run, or `power.catalogue` of the scenario, if all points have the same)"
     )
     parser.add_argument("--catalogue", metavar="SPEED", help=catalogue)
     cables = "cables {} (default: the cables of `power.catalogue`, else dac)"
@@ -77,45 +77,39 @@ def answer(options: argparse.Namespace) -> tuple[pl.DataFrame, Sequence[str]]:
         set(given),
     )
     frame = results.machine(machine, options.reference, others=others)
-    powers = _powers(machine, frame, results.summaries)
-    sources = _sources(machine.hardware, results.summaries, bool(frame["w_ports"].null_count()))
-    return frame, [*notes(frame), *powers, *sources]
+    references = machine_energy.References(results, options.reference, machine, others)
+    return frame, [*notes(frame, references.is_size), *_sources(references)]
 
 
-def _powers(machine: Machine, frame: pl.DataFrame, summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Notes on the source of the power of networks: the runs, or shares of power."""
-    from weft.results import price_source
-
-    lines = []
-    if frame["w_ports"].null_count():
-        lines = ["power of networks: as in the runs, flits included; --port-asleep and --ports set shares instead"]
-        lines += [f"  {line}" for line in price_source.lines(summaries)]
-    if frame["w_ports"].null_count() < frame.height:
-        hardware = machine.hardware
-        from_catalogue = "" if hardware is None else f"from the catalogue, {hardware.speed}, {hardware.cables}"
-        for name, value in (("port_asleep", machine.shares.port_asleep), ("ports", machine.shares.ports)):
-            source = "as set" if name in machine.fixed else from_catalogue or "default, Andujar et al. (2019)"
-            shown = source if source == from_catalogue else f"{value:g} ({source})"
-            lines.append(f"--{name.replace('_', '-')}: {shown}")
-    return lines
-
-
-def _sources(hardware: Hardware | None, summaries: Sequence[Mapping[str, Any]], measured: bool) -> list[str]:
-    """Notes on the sources of prices.
+def _sources(references: References) -> list[str]:
+    """Notes on the source of the power of networks and of watts: the runs, or shares of power and the catalogue.
 
     The prices behind the watts of the machine and behind the energies of the run can have different sources.
     """
     from weft.results import price_source
 
-    if hardware is None:
-        return []
-    cables = f"{hardware.cables} between switches, {hardware.terminal_cables} to terminals"
-    own = [] if measured else price_source.lines(summaries)
-    apart = [f"in the results of the run, {own[0]}"] if own else []
-    return [f"watts: catalogue, {hardware.speed}, {cables} (`--cables`, `--terminal-cables`)", *apart]
+    machine, hardware = references.machine, references.machine.hardware
+    own = price_source.lines(results.summaries[row] for results, row in references.used)
+    if not references.why_modelled:
+        said = "power of networks: as in the runs, flits included; --port-asleep and --ports set shares instead"
+        watts = [] if hardware is None else ["watts: at the prices of the runs"]
+        if hardware is not None and hardware.speed is not None:
+            watts.append(f"price of switches: catalogue, {hardware.speed}")
+        return [said, *(f"  {line}" for line in own), *watts]
+    lines = [f"power of networks: shares for all points, because {references.why_modelled}"]
+    from_catalogue = "" if hardware is None else f"from the catalogue, {hardware.speed}, {hardware.cables}"
+    for name, value in (("port_asleep", machine.shares.port_asleep), ("ports", machine.shares.ports)):
+        source = "as set" if name in machine.fixed else from_catalogue or "default, Andujar et al. (2019)"
+        shown = source if source == from_catalogue else f"{value:g} ({source})"
+        lines.append(f"--{name.replace('_', '-')}: {shown}")
+    if hardware is not None:
+        cables = f"{hardware.cables} between switches, {hardware.terminal_cables} to terminals"
+        lines.append(f"watts: catalogue, {hardware.speed}, {cables} (`--cables`, `--terminal-cables`)")
+        lines += [f"in the results of the run, {line}" for line in own]
+    return lines
 
 
-def notes(frame: pl.DataFrame) -> list[str]:
+def notes(frame: pl.DataFrame, is_size: bool) -> list[str]:
     """Notes on the meaning of the columns of a frame."""
     lines = [
         f"reference: {frame['reference'].unique(maintain_order=True).to_list()[0]}"
@@ -128,6 +122,8 @@ def notes(frame: pl.DataFrame) -> list[str]:
         "e_cluster: w_cluster times the run time; ratio: e_cluster to that of the reference",
         "saves: the idle shares at which this machine needs less energy than the reference",
     ]
+    if is_size:
+        lines.append("the reference is only a size: w_net is w_sw times the number of ports / ports of the reference")
     if frame["e_net"].null_count():
         lines.append("-: no run time: the point runs no programs and no batches, or the reference is only a size")
     return lines
@@ -144,23 +140,18 @@ def _catalogue(results: ResultSet) -> dict[str, str]:
     return found[0] if found and all(each == found[0] for each in found) else {}
 
 
-def _hardware(options: argparse.Namespace, of_scenario: Mapping[str, str]) -> Hardware | None:
+def _hardware(options: argparse.Namespace, of_scenario: Mapping[str, str]) -> Hardware:
+    """The hardware that the user names, completed with the catalogue of the scenario."""
     from weft.analysis.machine_watts import Hardware
 
     speed = options.catalogue or of_scenario.get("speed")
-    if speed is None:
-        named = [
-            name
-            for name, value in (("--node-power", options.node_power), ("--price-per-kwh", options.price_per_kwh))
-            if value is not None
-        ]
-        if named:
-            what = f"{' and '.join(named)} without the speed of the switches"
-            raise WeftError.saying(what, "also name the speed, such as --catalogue 100Gb/s")
-        return None
+    named = any((options.catalogue, options.cables, options.terminal_cables))
+    if speed is None and named:
+        what = "--cables or --terminal-cables without the speed of the switches"
+        raise WeftError.saying(what, "also name the speed, such as --catalogue 100Gb/s")
     cables = options.cables or of_scenario.get("cables", "dac")
     terminal_cables = options.terminal_cables or of_scenario.get("terminal_cables", "dac")
-    return Hardware(speed, cables, terminal_cables, options.node_power, options.price_per_kwh)
+    return Hardware(speed, cables, terminal_cables, options.node_power, options.price_per_kwh, named)
 
 
 def _numbers(text: str) -> list[float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from weft.analysis.machine_energy import Machine, table
+from weft.analysis.machine_energy import Machine, References, table
 from weft.errors import WeftError
 from weft.results import program_table
 from weft.text.labels import label
@@ -47,7 +47,8 @@ def html(sources: Sources) -> Markup:
 def _part(results: ResultSet, name: str) -> dict[str, Any]:
     """The content of the section for one set of results."""
     try:
-        frame = table(results, Machine(idle_shares=(_IDLE,)))
+        machine = Machine(idle_shares=(_IDLE,))
+        frame, why_modelled = table(results, machine), References(results, None, machine).why_modelled
     except WeftError as problem:
         return {"name": name, "refused": f"{problem.what}: {problem.help}"}
     paths = [path for path in results.coordinates if frame[path].n_unique() > 1]
@@ -63,7 +64,7 @@ def _part(results: ResultSet, name: str) -> dict[str, Any]:
         "rows": rows,
         "reference": frame["reference"].unique(maintain_order=True).to_list(),
         "idle": _IDLE,
-        "measured": frame["w_ports"].null_count() > 0,
+        "why_modelled": why_modelled,
     }
 
 

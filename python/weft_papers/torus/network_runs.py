@@ -142,7 +142,7 @@ def _more(results: ResultSet, point: int) -> dict[str, Any]:
     row["packet_flits"] = results.summaries[point]["packet_flits"]
     row["scale"] = float(scale) if name else None
     try:
-        run = Run.of(results, point, Machine(set_shares={"port_asleep", "ports"}))
+        run = Run.of(results, point, Machine())
     except ResultsError:
         return row
     reference = fabric(REFERENCE[run.nodes])
