@@ -223,7 +223,10 @@ impl Simulation {
             }
             self.skip_acts(&mut *overseer, until);
             let next = overseer.next();
-            assert!(next > now, "an overseer that has acted before cycle {now} must act next in a later cycle, not in {next}");
+            assert!(
+                next > now,
+                "an overseer that has acted before cycle {now} must act next in a later cycle, not in {next}"
+            );
             let after_fault = self.faults.last().map_or(u64::MAX, |&cycle| cycle.saturating_add(1));
             self.advance_blocks(until.min(next).min(after_fault));
         }
@@ -367,7 +370,10 @@ impl Simulation {
         let counts =
             self.blocks.iter().filter_map(|block| block.policy().agents.as_ref()).map(|agents| agents.under_way());
         let sums = counts.reduce(|sums, counts| sums.into_iter().zip(counts).map(|(sum, count)| sum + count).collect());
-        assert!(sums.iter().flatten().all(|&sum| sum == 0), "no packet is under way, but the agents count some: {sums:?}");
+        assert!(
+            sums.iter().flatten().all(|&sum| sum == 0),
+            "no packet is under way, but the agents count some: {sums:?}"
+        );
     }
 }
 
