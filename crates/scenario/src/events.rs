@@ -4,6 +4,7 @@
 
 use crate::assemble::Clock;
 use crate::config::Scenario;
+use crate::fault_share::ShareTimes;
 use crate::warning::{Warning, long};
 use crate::warnings::{named, place};
 use weft_engine::Spec;
@@ -97,7 +98,7 @@ fn faults(scenario: &Scenario, spec: &Spec) -> Result<Vec<Timed>, Refusal> {
         .collect();
     let clock = Clock { cycle_fs: spec.cycle_fs };
     let shares = scenario.fault_model.as_ref().map(|model| model.share_times(&clock)).transpose()?;
-    for (key, at, until) in shares.into_iter().flatten() {
+    for ShareTimes { key, at, until } in shares.into_iter().flatten() {
         let path = format!("fault_model.{key}");
         timed.push(Timed { path, begins: "these faults begin", ends: "these faults end", at, until });
     }

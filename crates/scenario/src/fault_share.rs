@@ -35,6 +35,13 @@ pub struct FaultShare {
     pub until: Option<Time>,
 }
 
+/// The key of a share, the cycle in which its parts fail, and the cycle in which they work again, if any.
+pub(crate) struct ShareTimes {
+    pub key: &'static str,
+    pub at: Cycles,
+    pub until: Option<Cycles>,
+}
+
 /// The links or routers that a share has drawn.
 struct Drawn {
     failing: Vec<Part>,
@@ -78,10 +85,12 @@ impl FaultModel {
         Ok(drawn.collect::<Result<Vec<_>, Refusal>>()?.into_iter().flatten().collect())
     }
 
-    /// For each share: its key, the cycle in which its parts fail, and the cycle in which they work again.
-    pub(crate) fn share_times(&self, clock: &Clock) -> Result<Vec<(&'static str, Cycles, Option<Cycles>)>, Refusal> {
-        let times = self.shares().map(|(_, key, share)| share.times(key, clock).map(|(at, until)| (key, at, until)));
-        times.collect()
+    /// The times of each share.
+    pub(crate) fn share_times(&self, clock: &Clock) -> Result<Vec<ShareTimes>, Refusal> {
+        let times = |(_, key, share): (Parts, &'static str, &FaultShare)| {
+            share.times(key, clock).map(|(at, until)| ShareTimes { key, at, until })
+        };
+        self.shares().map(times).collect()
     }
 
     /// For each share: the names of the parts that fail, and the number of all candidates. `weft check` prints these lists.
