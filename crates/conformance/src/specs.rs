@@ -15,7 +15,7 @@ pub fn rounds(few: u64) -> u64 {
 /// Selects an element of `all` by the number `turn`, so that a test spreads the elements over its cases. In `make test-all` each case uses
 /// more elements.
 pub fn in_turn<T>(turn: usize, all: &[T]) -> impl Iterator<Item = &T> {
-    all.iter().cycle().skip(turn % all.len()).take((rounds(1) as usize).min(all.len()))
+    all.iter().cycle().skip(turn % all.len().max(1)).take((rounds(1) as usize).min(all.len()))
 }
 
 /// Makes runs of the spec skip the check for cycles of dependencies, which takes longer than many of the runs. Only for a spec whose

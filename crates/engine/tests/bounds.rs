@@ -68,11 +68,11 @@ fn every_routing_gets_through_what_its_examples_say() {
     for (turn, example) in examples.iter().enumerate() {
         // `make test` runs a bound of the first example of each routing, and a bound of every second other example
         let is_first = !example.bounds.is_empty() && names.insert(example.config.name());
-        let is_run = is_first || spread(turn / 2, &[true, false]).contains(&true);
-        let ran = if is_run { spread(turn, &example.bounds) } else { &[] };
+        let is_run = is_first || in_turn(turn / 2, &[true, false]).any(|&runs| runs);
+        let ran: Vec<&Bound> = if is_run { in_turn(turn, &example.bounds).collect() } else { Vec::new() };
         // no analysis checks the bounds of detours, so these always run
         let runs = |bound: &Bound| {
-            matches!(bound.accepts, Accepts::WithDetours(_)) || ran.iter().any(|other| std::ptr::eq(other, bound))
+            matches!(bound.accepts, Accepts::WithDetours(_)) || ran.iter().any(|other| std::ptr::eq(*other, bound))
         };
         for bound in &example.bounds {
             let pair = Pair { topology: bound.topology.clone(), routing: example.config.clone() };

@@ -268,7 +268,7 @@ fn boards_agents_rates_and_faults_together_are_the_same_on_any_number_of_blocks_
         record_link_states(&mut spec, 1 << 20);
         let one = run(&spec);
         assert!(one.dropped_packets > 0 && one.sums.packets > 1000, "{to}, {flits} flits");
-        for &(threads, blocks) in spread(case, &[(1, 2), (2, 3), (3, 9), (2, 4)]) {
+        for &(threads, blocks) in in_turn(case, &[(1, 2), (2, 3), (3, 9), (2, 4)]) {
             let many = run_as(&spec, Execution::new(threads, blocks));
             let what = format!("{to}, {flits} flits, {threads} threads and {blocks} blocks");
             assert_same(&one, &many, &what);

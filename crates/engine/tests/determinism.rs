@@ -78,7 +78,7 @@ fn check_executions(turn: usize, what: &str, spec: &Spec) -> Ending {
 /// `make test-all` each case has all lengths.
 fn check_all_executions(lengths: &[(u32, f64)], change: impl Fn(&mut Spec)) {
     for (turn, (name, spec)) in every_case().into_iter().enumerate() {
-        for &(flits, load) in spread(turn, lengths) {
+        for &(flits, load) in in_turn(turn, lengths) {
             let mut spec = spec.clone();
             packets(&mut spec, flits, VirtualCutThrough, 16);
             phases(&mut spec, 300, 600);

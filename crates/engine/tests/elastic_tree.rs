@@ -135,8 +135,7 @@ fn settled(topology: &str, routing: &str, policy_json: &str, load: f64) -> Outco
 #[test]
 fn levels_grow_with_the_load_and_carry_what_all_links_carry() {
     const ELASTIC: &str = r#"{"elastic_tree": {"epoch": "400ns", "wake": "200ns"}}"#;
-    let topologies_of =
-        |(case, routing)| spread(case, &[FAT_TREE, TREE]).iter().map(move |topology| (topology, routing));
+    let topologies_of = |(case, routing)| in_turn(case, &[FAT_TREE, TREE]).map(move |topology| (topology, routing));
     for (topology, routing) in ASCENTS.into_iter().enumerate().flat_map(topologies_of) {
         let mut last = 0.0;
         for load in [0.02, 0.2, 0.8] {

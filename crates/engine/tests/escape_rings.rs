@@ -73,7 +73,7 @@ fn check(spec: Spec, pattern_json: &str, flits: u32) {
 #[test]
 fn rings_of_their_own_wires_never_stall_and_empty() {
     for (case, (directions, exits)) in [(1, 4), (2, 0)].into_iter().enumerate() {
-        for &flits in spread(case, &[1, 3]) {
+        for &flits in in_turn(case, &[1, 3]) {
             let ring = format!(r#""directions": {directions}, "exits": {exits}"#);
             check(ofar(1, &ring, ""), NEXT, flits);
             check(ofar(2, &ring, r#", "trigger": "unavailable""#), UNIFORM, flits);
@@ -86,7 +86,7 @@ fn rings_of_their_own_wires_never_stall_and_empty() {
 fn embedded_rings_never_stall_and_empty() {
     for directions in [1, 2] {
         for rings in [1, 2] {
-            for &flits in spread(directions + rings, &[1, 3]) {
+            for &flits in in_turn(directions + rings, &[1, 3]) {
                 let ring = format!(r#""rings": {rings}, "directions": {directions}"#);
                 check(ofar(0, &ring, ""), UNIFORM, flits);
                 check(ofar(0, &ring, r#", "trigger": "unavailable""#), NEXT, flits);
@@ -110,7 +110,7 @@ fn rings_of_a_hyperx_never_stall_and_empty() {
     // the longest path has one minimal hop and one detour in each of the two dimensions
     let check = |ring: &str, more: &str, pattern: &str, flits: u32| check_with(hyperx(ring, more), pattern, flits, 4);
     for (case, trigger) in ["granted", "granted_or_full", "unavailable"].into_iter().enumerate() {
-        for &flits in spread(case, &[1, 3]) {
+        for &flits in in_turn(case, &[1, 3]) {
             let free = format!(r#", "trigger": "{trigger}", "injection": {{"free": {{}}}}"#);
             check(r#""directions": 1"#, &free, COMPLEMENT, flits);
             check(r#""exits": 0"#, &free, UNIFORM, flits);

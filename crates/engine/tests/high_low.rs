@@ -168,7 +168,7 @@ fn no_flit_crosses_a_channel_in_transition_and_residencies_sum_up() {
     ];
     let networks = [(DOR, false, 1), (DOR, true, 5), (ADAPTIVE, true, 1), (UGAL, false, 5)];
     for (case, policy_json) in policies.into_iter().enumerate() {
-        for &(routing_json, terminals, flits) in spread(case, &networks) {
+        for &(routing_json, terminals, flits) in in_turn(case, &networks) {
             let mut spec = spec(r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 2}}"#, routing_json);
             spec.modes = lanes();
             policy(&mut spec, &policy_json);

@@ -90,7 +90,7 @@ fn no_flit_crosses_a_channel_whose_mode_carries_none() {
         (ladder(r#""changes": "stop_down""#), vec!["six", "three", "one"]),
     ];
     for (case, (policy_json, reached)) in policies.into_iter().enumerate() {
-        for &(managed_terminals, flits) in spread(case, &[(false, 1), (true, 5)]) {
+        for &(managed_terminals, flits) in in_turn(case, &[(false, 1), (true, 5)]) {
             let mut spec = spec(r#"{"hyperx": {"widths": [3, 3], "terminals_per_router": 2}}"#, DOR);
             spec.modes = lanes();
             policy(&mut spec, &policy_json);

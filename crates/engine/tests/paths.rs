@@ -59,7 +59,7 @@ fn check_pairs(spec: &Spec, check: impl Fn(&Explanation)) {
     for (from_router, all_from) in &of_routers {
         for (to_router, all_to) in &of_routers {
             let pairs: Vec<_> = all_from.iter().flat_map(|from| all_to.iter().map(move |to| (*from, *to))).collect();
-            for &(from, to) in spread((from_router + to_router) as usize, &pairs) {
+            for &(from, to) in in_turn((from_router + to_router) as usize, &pairs) {
                 check(&explain(spec, from, to).unwrap());
             }
         }

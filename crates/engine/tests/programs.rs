@@ -390,7 +390,7 @@ fn interfaces_on_several_routers_change_no_bit_with_blocks_threads_and_checkpoin
         let spec = on_two_rails(choice, eager);
         let one = run(&spec);
         assert_eq!((&one.ending, one.missing_packets), (&Ending::Drained, 0));
-        for &(threads, blocks) in spread(turn, &[(1, 8), (2, 3)]) {
+        for &(threads, blocks) in in_turn(turn, &[(1, 8), (2, 3)]) {
             let what = format!("{choice}, {threads} threads, {blocks} blocks");
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&one, &other, &what);
@@ -422,7 +422,7 @@ fn nodes_in_several_blocks_change_no_bit_with_blocks_threads_and_checkpoints() {
         let spec = on_divided_nodes(choice, eager, host);
         let one = run_as(&spec, Execution::new(1, 1));
         assert_eq!((&one.ending, one.missing_packets), (&Ending::Drained, 0));
-        for &(threads, blocks) in spread(turn, &[(1, 3), (2, 8), (1, 8)]) {
+        for &(threads, blocks) in in_turn(turn, &[(1, 3), (2, 8), (1, 8)]) {
             let what = format!("{choice}, {eager}, {host}, {threads} threads, {blocks} blocks");
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&one, &other, &what);
@@ -442,7 +442,7 @@ fn a_run_that_is_cut_off_leaves_divided_nodes_the_same() {
         phases(&mut spec, 0, whole * share / 7);
         spec.phases.drain_limit = 0;
         let one = run_as(&spec, Execution::new(1, 1));
-        for &(threads, blocks) in spread(case, &[(2, 3), (1, 8)]) {
+        for &(threads, blocks) in in_turn(case, &[(2, 3), (1, 8)]) {
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&one, &other, &format!("{share} sevenths, {blocks} blocks"));
             assert!(one.jobs == other.jobs && one.recorded == other.recorded, "{share} sevenths, {blocks} blocks");

@@ -337,7 +337,7 @@ fn blocks_and_threads_change_nothing_while_stages_change() {
         }
         let alone = run(&spec);
         assert!(check_history(&spec, &alone) > 0);
-        for &(threads, blocks) in spread(case, &[(1, 2), (2, 4), (1, 16), (2, 2)]) {
+        for &(threads, blocks) in in_turn(case, &[(1, 2), (2, 4), (1, 16), (2, 2)]) {
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&alone, &other, &format!("{name}, {threads} threads, {blocks} blocks"));
             assert_eq!(link_states(&alone), link_states(&other));

@@ -303,7 +303,7 @@ fn the_same_on_any_number_of_blocks_and_threads() {
         let alone = run(&spec);
         assert!(alone.control.as_ref().expect("agents").flit_hops > 0);
         check_arrivals(&spec, &alone);
-        for &(threads, blocks) in spread(case, &[(1, 2), (2, 4), (2, 16)]) {
+        for &(threads, blocks) in in_turn(case, &[(1, 2), (2, 4), (2, 16)]) {
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_same(&alone, &other, &format!("{keys}, {blocks} blocks"));
             assert_eq!(control_packets(&alone), control_packets(&other));

@@ -107,7 +107,7 @@ fn another_link_or_router_takes_the_place_of_one_that_fails() {
 fn at_every_load_at_least_the_share_of_always_on_is_delivered_after_the_fault() {
     let loads = [[(UP_DOWN, 0.02), (UP_DOWN_ADAPTIVE, 0.5)], [(UP_DOWN, 0.3), (UP_DOWN_ADAPTIVE, 0.02)]];
     for (case, what) in [CORE, CORE_LINK, EDGE_LINK, AGGREGATION].into_iter().enumerate() {
-        for (routing, load) in spread(case, &loads).concat() {
+        for &(routing, load) in in_turn(case, &loads).flatten() {
             let [elastic, always] =
                 [QUICK, ALWAYS_ON].map(|policy| steadily(fat_tree(routing, policy, &[broken(what, None)]), load));
             let shares = [&elastic, &always].map(lost);

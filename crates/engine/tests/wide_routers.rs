@@ -111,7 +111,7 @@ fn a_hub_of_a_graph_file_carries_packets_between_all_its_links() {
         let mut empty = hub(ports);
         weft_engine::check(&empty).expect("a network that can run");
         mark_checked(&mut empty);
-        for sender in spread(case, &[[0, ports - 1], [1, 130]]).concat() {
+        for &sender in in_turn(case, &[[0, ports - 1], [1, 130]]).flatten() {
             let mut spec = empty.clone();
             packets(&mut spec, 3, VirtualCutThrough, 32);
             let hops = check_t0(spec, sender, t0);

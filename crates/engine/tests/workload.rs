@@ -505,7 +505,7 @@ fn threads_and_blocks_change_nothing_for_any_workload() {
     let cases = [("jobs", jobs), ("flood", flood), ("batch", batch), ("own ends", own_ends)];
     for (case, (what, spec)) in cases.into_iter().enumerate() {
         let alone = run(&spec);
-        for &(threads, blocks) in spread(case, &[(1, 3), (2, 5), (2, 36)]) {
+        for &(threads, blocks) in in_turn(case, &[(1, 3), (2, 5), (2, 36)]) {
             let other = run_as(&spec, Execution::new(threads, blocks));
             assert_all_same(&alone, &other, &format!("{what}: {threads} threads, {blocks} blocks"));
         }

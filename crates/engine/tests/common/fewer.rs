@@ -8,16 +8,6 @@ pub fn all_cases() -> bool {
     rounds(1) > 1
 }
 
-/// The elements of `all` for case number `case` of a test: one element in `make test`, all elements in `make test-all`. Consecutive cases
-/// get consecutive elements, so the cases of a test together run every element.
-pub fn spread<T>(case: usize, all: &[T]) -> &[T] {
-    if all_cases() || all.is_empty() {
-        return all;
-    }
-    let one = case % all.len();
-    &all[one..=one]
-}
-
 /// Every second pair of each example of a routing, and further pairs so that each topology occurs; all pairs in `make test-all`. Each pair
 /// has its hash of [`in_their_turns`]. `half`: 0 or 1. Tests select different halves, so together they run all pairs.
 pub fn half_of_pairs(half: usize) -> Vec<(usize, &'static Pair)> {

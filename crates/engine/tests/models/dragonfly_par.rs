@@ -1,6 +1,6 @@
 //! Tests the load that progressive adaptive routing carries, and the conditions under which its packets stay on minimal paths.
 
-use crate::common::spread;
+use crate::common::in_turn;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::Execution;
 use weft_engine::{Outcome, Spec};
@@ -41,7 +41,7 @@ fn under_adversarial_traffic_it_goes_beyond_minimal_and_not_below_ugal() {
     // Minimal packets use one of them, and each detour uses two, so the bound is 4.5 / 8 (`bounds.rs`). The loads of this test are 53 % and
     // 89 % of that bound.
     for (case, load) in [0.3, 0.5].into_iter().enumerate() {
-        for options in spread(case, &["", r#""intermediate": "router""#]) {
+        for options in in_turn(case, &["", r#""intermediate": "router""#]) {
             let of = |name: &str| accepted(&format!(r#"{{"{name}": {{{options}}}}}"#), load);
             let (par, ugal) = (of("dragonfly_par"), of("dragonfly_ugal"));
             assert!(par > 2.0 / 8.0 && par >= 0.99 * ugal, "{options} at {load}: {par}, UGAL-L {ugal}");

@@ -1,6 +1,6 @@
 //! Tests the load that a HyperX accepts if packets choose their hops in transit.
 
-use crate::common::spread;
+use crate::common::in_turn;
 use weft_engine::power::LinkState;
 use weft_engine::routing::RoutingConfig;
 use weft_engine::spec::Execution;
@@ -49,7 +49,7 @@ fn under(policy: &str, parameters: &str) -> Spec {
 fn all_packets_of_a_burst_arrive_under_each_control_of_injection() {
     let injections = [r#"{"bubble": {"packets": 1}}"#, r#"{"escape_occupancy": {"most": 0.25}}"#, r#"{"free": {}}"#];
     for (case, injection) in injections.into_iter().enumerate() {
-        for policy in spread(case, &["tcep", "static"]) {
+        for policy in in_turn(case, &["tcep", "static"]) {
             let mut spec = under(policy, &format!(r#"{{"injection": {injection}}}"#));
             spec.set_load(0.6);
             let out = weft_engine::run_to_rest(&spec, Execution::new(1, 1), 1000, 50_000);

@@ -68,7 +68,7 @@ fn a_link_of_which_one_direction_is_busy_stays_on() {
 #[test]
 fn nothing_is_lost_whatever_the_times() {
     for (case, (latency, credit_latency)) in [(1, 1), (1, 90), (90, 1), (7, 60)].into_iter().enumerate() {
-        for &(idle, transition) in spread(case, &[(1, 1), (3, 50), (50, 1)]) {
+        for &(idle, transition) in in_turn(case, &[(1, 1), (3, 50), (50, 1)]) {
             let k = case + idle as usize;
             let mut spec = spec(if k.is_multiple_of(2) { HYPERX } else { TRUNKS }, DOR);
             packets(&mut spec, [1, 5][k % 2], VirtualCutThrough, 8);

@@ -111,7 +111,7 @@ fn nothing_is_lost_or_stalls_whatever_the_times() {
     let wide = r#"{"torus": {"widths": [4, 3], "terminals_per_router": 4, "trunk_width": 4}}"#;
     let mut cases_with_waking = 0;
     for (case, (latency, credit_latency)) in [(1, 1), (1, 90), (90, 1), (7, 60)].into_iter().enumerate() {
-        for &(window, wake, sleep) in spread(case, &[(60, 5, 50), (1, 1, 1), (60, 50, 5)]) {
+        for &(window, wake, sleep) in in_turn(case, &[(60, 5, 50), (1, 1, 1), (60, 50, 5)]) {
             let k = case + 3 * wake;
             let mut spec = spec([TRUNKS, wide][k % 2], [ADAPTIVE, ADAPTIVE_STAYS, DOR][k % 3]);
             packets(&mut spec, [1, 5][k / 2 % 2], VirtualCutThrough, 5);
