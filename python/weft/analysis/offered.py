@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from weft import _engine
+from weft.scenario import replies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,19 +118,9 @@ def _at_most_load(point: Point, job: Job, place: str) -> Job:
 
 
 def _replied(job: Job) -> float:
-    """Flits of replies per flit of requests."""
-    reply = job.get("reply") or (job.get("workload") or {}).get("request_reply")
-    if reply is None:
-        return 0.0
-    packet = job["packet"]
-    sizes = packet["mix"] if isinstance(packet, dict) else [{"size": packet, "weight": 1}]
-    weight = sum(size["weight"] for size in sizes)
-    flits = sum(_flits(size["size"]) * size["weight"] for size in sizes)
-    return float(_flits(reply["packet"]) * weight / flits)
-
-
-def _flits(text: str) -> float:
-    return float(text.replace("flits", "").replace("flit", ""))
+    """Flits of replies per flit of requests; 0 without replies."""
+    reply = replies.of(job)
+    return 0.0 if reply is None else replies.flits_per_flit(reply, job["packet"])
 
 
 def _of_some(point: Point, jobs: Sequence[Job], together: Rates, some: Sequence[bool]) -> Rates:

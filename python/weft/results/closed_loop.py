@@ -15,7 +15,7 @@ from weft.errors import ResultsError
 from weft.results import quantities as q
 from weft.results import soundness
 from weft.results.choose import LOAD
-from weft.text.si import number
+from weft.scenario import replies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Summary = Mapping[str, Any]
 
-_FLITS = {"flit": 1.0, "flits": 1.0}
 _OUTSTANDING = "outstanding"
 # Keys and models of a pattern by which terminals can send different shares of the load of their job.
 _UNEQUAL = ("source_load", "other_load", "matrix", "python")
@@ -135,11 +134,11 @@ def waiting(traffic: Mapping[str, Any], terminals: int | None = None) -> list[Wa
     """
     found = []
     for place, job in enumerate(traffic.get("jobs") or [traffic]):
-        reply = _reply(job) if "reply" in job or "workload" in job else _reply(traffic)
+        reply = replies.of(job if "reply" in job or "workload" in job else traffic)
         if reply is None or reply.get(_OUTSTANDING) is None:
             continue
         packet = job.get("packet", traffic.get("packet", "1flit"))
-        factor = 1 + number(reply.get("packet", "1flit"), _FLITS) / _mean(packet)
+        factor = 1 + replies.flits_per_flit(reply, packet)
         load, unknown = _load(job, traffic, terminals)
         found.append(Waiting(place, load, factor, unknown, is_equal=not traffic.get("loads")))
     return found
@@ -161,21 +160,6 @@ def _load(job: Mapping[str, Any], traffic: Mapping[str, Any], terminals: int | N
         begin, last = each["terminals"]
         loads[begin : last + 1] = [each["load"]] * (last + 1 - begin)
     return fmean(loads), ""
-
-
-def _reply(part: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The parameters of requests and replies in `traffic` or in a job; ``None`` if its packets have no replies."""
-    workload = part.get("workload")
-    reply = part.get("reply") or (workload.get("request_reply") if isinstance(workload, dict) else None)
-    return reply if isinstance(reply, dict) else None
-
-
-def _mean(packet: str | Mapping[str, Any]) -> float:
-    """The mean length of packets of a resolved scenario [flits]."""
-    if isinstance(packet, str):
-        return number(packet, _FLITS)
-    mix = [(number(each["size"], _FLITS), float(each["weight"])) for each in packet["mix"]]
-    return sum(length * weight for length, weight in mix) / sum(weight for _, weight in mix)
 
 
 def deliveries(run: Summary, jobs_waiting: Sequence[Waiting], phase: Summary | None = None) -> list[Delivery]:
