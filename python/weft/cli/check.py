@@ -13,7 +13,7 @@ from weft.results import si_units
 from weft.runs import overload
 from weft.runs.memory import text as size
 from weft.text.columns import columns
-from weft.text.labels import label
+from weft.text.labels import label, shortened
 
 if TYPE_CHECKING:
     import argparse
@@ -378,13 +378,12 @@ def _drawn(facts: dict[str, Any]) -> list[str]:
     for each in facts.get("fault_shares", []):
         what = " ".join(filter(None, [each["class"], each["of"]]))
         failing = each["failing"]
-        more = f" and {len(failing) - _LISTED} more" if len(failing) > _LISTED else ""
         count = f"{len(failing)} of {each['candidates']} {what} ({each['share']})"
         links, of_all = each["links"]
         if of_all > each["candidates"]:  # the shares are of trunks, because parallel links fail together
             pairs = f"{len(failing)} of {each['candidates']} pairs of routers connected by {what}"
             count = f"{pairs} ({links} of {of_all} links; {each['share']})"
-        values.append(f"fails: {count}: {', '.join(failing[:_LISTED])}{more}")
+        values.append(f"fails: {count}: {shortened(failing, _LISTED)}")
     return ["", *values] if values else []
 
 

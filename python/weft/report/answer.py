@@ -28,6 +28,7 @@ from weft.results.confidence import Mean
 from weft.results.curves import SOUND
 from weft.results.set_times import faults
 from weft.results.yearly_bill import YearlyBill
+from weft.text.labels import shortened
 from weft.text.si import si
 
 if TYPE_CHECKING:
@@ -267,10 +268,9 @@ def _extreme(sources: Sources, quantity: Quantity, words: str, best: Any) -> lis
     where = f" ({sources.described[point]})" if len(sources) > 1 else ""
     where += f", a load that {_WARNED}" if soundness.is_warned(sources.summaries[point]) else ""
     equal = [other for _, other in known if other != point and _same(sources, quantity, point, other)]
-    named = "; ".join(sources.described[other] for other in equal[:_NAMED])
-    more = f" and {len(equal) - _NAMED} more" if len(equal) > _NAMED else ""
+    named = shortened([sources.described[other] for other in equal], _NAMED, "; ")
     warned = sum(soundness.is_warned(sources.summaries[other]) for other in equal)
-    more += f"; {warned} of these have a load that {_WARNED}" if warned else ""
+    more = f"; {warned} of these have a load that {_WARNED}" if warned else ""
     shown = f", and the same within chance at {len(equal)} more: {named}{more}" if equal else ""
     return [f"{words}: {value:.4g} {quantity.unit}{time}{where}{shown}."]
 

@@ -17,9 +17,10 @@ from weft.errors import WeftError
 from weft.results import soundness
 from weft.results.choose import LOAD, ROUTING
 from weft.scenario.scenario import Scenario
+from weft.text.labels import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from weft._engine import Point
     from weft.results.result_set import ResultSet
@@ -81,14 +82,8 @@ def lines(results: ResultSet) -> list[str]:
     return values
 
 
-def _listed(names: Sequence[str]) -> str:
-    """The first names, and the number of the others."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"
-
-
 def _lines_of(results: ResultSet, row: int, ways: list[Way]) -> list[str]:
-    names = _listed([way.name for way in ways])
+    names = shortened([way.name for way in ways], _NAMED)
     way = ways[0]
     if way.tables == 0:
         lines = [f"the first tables of these routings include the faults, and have a path for every pair: {names}"]

@@ -11,6 +11,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from weft.text.labels import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -80,9 +82,8 @@ def listed(own: Mapping[str, float | Sequence[float]]) -> str:
     shown = []
     for path, loads in own.items():
         several = [loads] if isinstance(loads, float | int) else loads
-        more = f" and {len(several) - _LISTED} more" if len(several) > _LISTED else ""
-        shown.append(f"{path} = {' or '.join(f'{load:g}' for load in several[:_LISTED])}{more}")
-    return ", ".join(shown[:_LISTED]) + (f" and {len(shown) - _LISTED} more" if len(shown) > _LISTED else "")
+        shown.append(f"{path} = {shortened([f'{load:g}' for load in several], _LISTED, ' or ')}")
+    return shortened(shown, _LISTED)
 
 
 def reasons(point: Point, facts: Mapping[str, Any]) -> list[str]:

@@ -79,6 +79,18 @@ def brief(labels: Sequence[str]) -> list[str]:
     return [name[each] if name[each] and met[name[each]] == 1 else each for each in labels]
 
 
+def shortened(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first `most` names, and the number of the others.
+
+    Examples
+    --------
+    >>> shortened(["a", "b", "c"], 2), shortened(["a", "b"], 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{between.join(names[:most])}{more}"
+
+
 def setting(coordinates: Mapping[str, Any]) -> str:
     """The coordinates of a point (the values that the sweep varies), as a string.
 
