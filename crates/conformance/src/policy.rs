@@ -115,8 +115,8 @@ fn check_idle(spec: &Spec, what: &str) {
     assert_same(&run(&spec), &run_as(&spec, ONE.plain()), what);
 }
 
-/// Checks that channels reach every state that the policy declares. (`check_account` checks that channels enter no other states.) Examples
-/// run at further loads until the channels have reached all states. `outs`: outcomes of earlier runs.
+/// Checks that channels reach every state of the policy. (`check_account` checks that they enter no other states.) If channels have not
+/// reached all states in the earlier runs `outs`, examples run at further loads.
 fn check_states(name: &str, placed: &[&PolicyExample], outs: &[Outcome]) {
     let modes = Modes::default();
     let states = |policy: &PolicyConfig| policy.states(&modes).expect("modes of every run");

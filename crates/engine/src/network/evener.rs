@@ -52,8 +52,8 @@ impl Simulation {
         self.evener_division(spec).map_or(Trial::Even, Trial::Uneven)
     }
 
-    /// Blocks that share the flit-hops counted so far so much more evenly that a restart is worth its cost ([`WORTH`]); `None` if the
-    /// search finds no such blocks.
+    /// A more even division of the flit-hops counted so far among blocks. `None` if the search finds no division whose gain is worth the
+    /// cost of a restart ([`WORTH`]).
     pub(crate) fn evener_division(&self, spec: &Spec) -> Option<Division> {
         let by_router = self.hops_by_router(spec);
         let work: Vec<u64> = by_router

@@ -142,8 +142,8 @@ pub(crate) fn check(spec: &Spec) -> Result<(), Refusal> {
     ))
 }
 
-/// Whether packets find a path round a failed link. Such a path needs a policy that activates other links and reports which links of
-/// subnetworks are on, and a routing that uses these links. The cycle loop searches for other paths only inside subnetworks.
+/// Whether packets find a path round a failed link. For such a path, the policy must activate other links, and must report the links of
+/// subnetworks that are on. The routing must use these links. The cycle loop searches for other paths only inside subnetworks.
 fn goes_round_faults(offers: Offers, about: &About) -> bool {
     let tells = offers.links == LinkKnowledge::Subnetworks && about.links.contains(&offers.links);
     offers.replaces_failed_links && tells && about.takes_replacements

@@ -301,8 +301,7 @@ pub struct JobOutcome {
     pub progress: Progress,
     /// Further results of the job's workload over the whole run. Each result has a name with its unit.
     pub figures: Vec<(&'static str, Option<f64>)>,
-    /// The name of a table of the job's workload whose rows get shares of the energy, and the usage of each row, from which Weft computes
-    /// the share of that row.
+    /// The name of a table of the job's workload, and the usage of each row. From the usage, Weft computes the row's share of the energy.
     pub usages: Option<(&'static str, Vec<Usage>)>,
 }
 

@@ -458,7 +458,7 @@ mod tests {
             all
         }
 
-        /// Checks that each token has a queue assigned to its root or is in flight, that a queue with packets is set aside, and that no
+        /// Checks three rules. Each token is in flight, or has a queue that is assigned to its root. A queue with packets is set aside. No
         /// root has two queues on a channel.
         fn check(&self) {
             for channel in 0..2 {
